@@ -1,0 +1,1 @@
+"""clankie_bridge."""
