@@ -1,0 +1,110 @@
+"""Every limit of the system, each with its unit and its source."""
+
+from datetime import timedelta
+from typing import Final
+
+# --- the wire -----------------------------------------------------------------------------------
+ID_CHARS: Final = 64
+"""Longest delivery, message, actor or presence id, in characters. Source: wire.md."""
+
+BODY_CHARS: Final = 16_384
+"""Longest body of a message, in characters. Source: wire.md."""
+
+NAME_CHARS: Final = 100
+"""Longest name that is shown, in characters. Source: wire.md."""
+
+URL_CHARS: Final = 2_048
+"""Longest attachment address, in characters. Source: wire.md."""
+
+FILENAME_CHARS: Final = 256
+"""Longest claimed file name, in characters. Source: wire.md."""
+
+ARTIFACT_NAME_CHARS: Final = 100
+"""Longest file name of an artifact, in characters. Source: ART-4."""
+
+ATTACHMENTS: Final = 4
+"""Attachment references a trigger carries at most. Source: WIRE-3."""
+
+ATTACHMENT_BYTES: Final = 8 * 1024 * 1024
+"""Largest attachment that is referred to or fetched, in bytes. Source: IMG-1."""
+
+CONTEXT_MESSAGES: Final = 12
+"""Channel messages a trigger carries as backlog at most. Source: CTX-1."""
+
+COVERED_MESSAGES: Final = 20
+"""Messages a catch-up turn stands for at most. Source: ING-4."""
+
+ROLES: Final = 100
+"""Role ids an actor carries at most. Source: wire.md."""
+
+ARTIFACTS: Final = 4
+"""Artifacts a reply carries at most. Source: wire.md."""
+
+REPLY_CHARS: Final = 16_384
+"""Longest reply on the wire, in characters. Source: wire.md."""
+
+UPDATE_CHARS: Final = 600
+"""Longest mid-turn update, in characters. Source: ROOM-3."""
+
+WAIT_SECONDS: Final = 60
+"""Longest ``Prefer: wait=N``, in seconds. Source: wire.md."""
+
+READ_MARGIN: Final = timedelta(seconds=10)
+"""What a presence adds to the wait for its read timeout. Source: wire.md."""
+
+REQUEST_BYTES: Final = 1024 * 1024
+"""Largest request body that the captain reads, in bytes; a full trigger stays below it. Source: SEC-2."""
+
+REPLY_PARTS: Final = 5
+"""Parts of one reply: four messages and, beyond them, one text file. Source: ROOM-5."""
+
+# --- lanes and runs -----------------------------------------------------------------------------
+LIVE_RUNS: Final = 16
+"""Live runs a captain by default; other lanes wait, oldest first. Source: LANE-17."""
+
+QUEUED_TURNS: Final = 64
+"""Turns that wait in one lane at most; one more is refused ``lane_queue_full``. Source: wire.md."""
+
+STEER_HOLD: Final = timedelta(seconds=10)
+"""How long a steered message whose pictures are not ready holds those behind it. Source: LANE-16."""
+
+RUN_ATTEMPTS: Final = 2
+"""How often an interrupted run is tried in all. Source: DUR-2."""
+
+UPDATES_A_TURN: Final = 3
+"""Mid-turn updates a turn may post. Source: ROOM-3."""
+
+STALL_AFTER: Final = timedelta(minutes=5)
+"""A run without any event for this long is aborted. Source: FAIL-1."""
+
+STALL_TICK: Final = timedelta(seconds=5)
+"""How often the watchdog reads the clock. Source: FAIL-2."""
+
+BYTES_HOLD: Final = timedelta(minutes=15)
+"""How long bytes without an event (pings, comments) hold a run since its last event. Source: FAIL-3."""
+
+ABORT_GRACE: Final = timedelta(seconds=5)
+"""How long an aborted run may take to unwind before its lane is released without it. Source: C05."""
+
+MODEL_RETRIES: Final = 5
+"""Retries of one model request that count as events. Source: FAIL-3."""
+
+# --- actions ------------------------------------------------------------------------------------
+SSE_COMMENT_EVERY: Final = timedelta(seconds=15)
+"""A comment line on an idle stream of actions. Source: wire.md."""
+
+ACTION_RECEIPT_WAIT: Final = timedelta(seconds=10)
+"""How long a tool waits for the receipt of its action. Source: wire.md."""
+
+TYPING_EVERY: Final = timedelta(seconds=8)
+"""Refresh of the typing indicator, which Discord clears after 10 s. Source: ROOM-2."""
+
+# --- Discord ------------------------------------------------------------------------------------
+MESSAGE_CHARS: Final = 2_000
+"""Longest Discord message, in characters. Source: Discord's documentation."""
+
+NONCE_CHARS: Final = 25
+"""Longest nonce of a Discord message, in characters. Source: Discord's documentation."""
+
+EXCHANGE_MESSAGES: Final = 5
+"""He reads on unaddressed while his last word here is at most this many messages ago. Source: ING-3."""

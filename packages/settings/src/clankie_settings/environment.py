@@ -1,0 +1,149 @@
+"""The only reader of the environment, of ``.env`` and of ``clankie.toml``.
+
+A setting has one name: the variable ``CLANKIE_MODEL`` is the key ``model`` of ``clankie.toml``. The environment wins
+over the file, and the file over the defaults. An unknown key is refused with a hint, since a misspelt
+setting that is ignored is a door left open.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import dotenv
+from pydantic import ValidationError
+
+from clankie_settings import paths
+from clankie_settings.schema import BridgeSettings, CaptainSettings, LaunchSettings, SharedSettings
+
+UNPREFIXED: Final = frozenset({"DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"})
+"""Variables that keep the name which everybody knows them by."""
+
+CONFIG: Final = "CLANKIE_CONFIG"
+"""The variable that names another ``clankie.toml``."""
+
+Settings = TypeVar("Settings", bound=SharedSettings)
+
+
+class SettingsError(Exception):
+    """A setting cannot be used.
+
+    Attributes:
+        name: The setting, as the person who set it wrote it.
+        reason: What is wrong with it and what to do; never its value.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+        self.name = name
+        self.reason = reason
+
+
+def process_environment() -> dict[str, str]:
+    """The variables of this process, over those of ``.env`` in the working directory."""
+    from_file = {key: value for key, value in dotenv.dotenv_values(".env").items() if value is not None}
+    return {**from_file, **os.environ}
+
+
+def captain_settings(env: Mapping[str, str]) -> CaptainSettings:
+    """What the captain reads.
+
+    Raises:
+        SettingsError: A setting is unknown or unusable.
+    """
+    return _settings(CaptainSettings, env)
+
+
+def bridge_settings(env: Mapping[str, str]) -> BridgeSettings:
+    """What the bridge reads.
+
+    Raises:
+        SettingsError: A setting is unknown or unusable.
+    """
+    return _settings(BridgeSettings, env)
+
+
+def launch_settings(env: Mapping[str, str]) -> LaunchSettings:
+    """What ``clankie up`` reads to decide what it starts.
+
+    Raises:
+        SettingsError: A setting is unknown or unusable.
+    """
+    return _settings(LaunchSettings, env)
+
+
+def variable(field: str) -> str:
+    """The environment variable of a settings field."""
+    name = field.upper()
+    return name if name in UNPREFIXED else f"CLANKIE_{name}"
+
+
+def _settings(kind: type[Settings], env: Mapping[str, str]) -> Settings:
+    file = _file(env)
+    known = _known_fields()
+    _refuse_unknown("key of clankie.toml", file, known)
+    _refuse_unknown("variable", _own_variables(env), [*(variable(each) for each in known), CONFIG])
+    values: dict[str, Any] = {}
+    spelled: dict[str, str] = {}
+    for field in kind.model_fields:
+        name = variable(field)
+        if env.get(name, "").strip():
+            values[field], spelled[field] = env[name].strip(), name
+        elif field in file:
+            values[field], spelled[field] = file[field], f"{field} (clankie.toml)"
+    merged = {**{variable(key): str(value) for key, value in file.items() if isinstance(value, str)}, **env}
+    values["state"] = paths.state_folder(merged)
+    values["discord_attachment_root"] = paths.attachment_root(merged)
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise _explained(error, spelled) from None
+
+
+def _file(env: Mapping[str, str]) -> dict[str, Any]:
+    named = env.get(CONFIG, "").strip()
+    path = Path(named) if named else Path("clankie.toml")
+    if not named and not path.exists():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(CONFIG, f"the file cannot be read ({error.strerror}); correct the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError("clankie.toml", f"is not valid TOML: {error}") from error
+
+
+def _known_fields() -> list[str]:
+    kinds = (CaptainSettings, BridgeSettings, LaunchSettings)
+    return sorted({field for kind in kinds for field in kind.model_fields})
+
+
+def _own_variables(env: Mapping[str, str]) -> list[str]:
+    return [name for name in env if name.startswith("CLANKIE_")]
+
+
+def _refuse_unknown(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    choices = set(known)
+    for name in names:
+        if name not in choices:
+            raise SettingsError(name, f"is no {what} of Clankie{_hint(name, choices)}")
+
+
+def _hint(name: str, choices: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(choices), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else "; docs/settings.md lists them all"
+
+
+def _explained(error: ValidationError, spelled: Mapping[str, str]) -> SettingsError:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    field, *rest = [str(each) for each in first["loc"]] or [""]
+    name = ".".join([spelled.get(field, variable(field) if field else "settings"), *rest])
+    reason = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        table = SharedSettings.table_fields(field)
+        return SettingsError(name, f"is no key of this table{_hint(rest[-1], table) if rest else ''}")
+    if first["type"] == "missing":
+        reason = "is not set; .env.example says what it is"
+    return SettingsError(name, reason)

@@ -1,0 +1,230 @@
+"""What can be set, with types, defaults and reasons; ``environment.py`` fills it."""
+
+import ipaddress
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from clankie_settings import bounds
+
+
+def _items(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(item.strip() for item in value.split(",") if item.strip())
+    if isinstance(value, list):
+        return tuple(str(item).strip() for item in value)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+    return value
+
+
+def _snowflake(value: str) -> str:
+    if not re.fullmatch(r"\d{5,20}", value):
+        raise ValueError("expected Discord ids: in Discord turn on Developer Mode, then right-click, Copy ID")
+    return value
+
+
+def _guild(value: str) -> str:
+    return value if value == "*" else _snowflake(value)
+
+
+def _room_key(value: str) -> str:
+    if not re.fullmatch(r"\d{5,20}:\d{5,20}", value):
+        raise ValueError("expected guildId:channelId")
+    return value
+
+
+def _loop(value: str) -> str:
+    if value != "all":
+        for each in _items(value):
+            _room_key(each)
+    return value
+
+
+def loopback(address: str) -> str:
+    """The address of something on this machine, unchanged.
+
+    Raises:
+        ValueError: It is no http(s) address, or not one of the loopback range.
+    """
+    host = _parts(address)[0]
+    if host != "localhost":
+        try:
+            inside = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            inside = False
+        if not inside:
+            raise ValueError("is for trials on this machine only: use an address such as http://127.0.0.1:4320")
+    return address.rstrip("/")
+
+
+def _http(address: str) -> str:
+    _parts(address)
+    return address.rstrip("/")
+
+
+def _parts(address: str) -> tuple[str, int]:
+    try:
+        split = urlsplit(address)
+        host, port = split.hostname, split.port
+    except ValueError:
+        host, port, split = None, None, None
+    if split is None or split.scheme not in ("http", "https") or not host:
+        raise ValueError("expected an address such as http://127.0.0.1:4310")
+    return host, port or (443 if split.scheme == "https" else 80)
+
+
+def _database(url: str) -> str:
+    if not re.match(r"^(sqlite\+aiosqlite|postgresql\+asyncpg)://", url):
+        raise ValueError("expected sqlite+aiosqlite:///… or postgresql+asyncpg://…")
+    return url
+
+
+def _model(name: str) -> str:
+    if name != "rehearsal" and not re.fullmatch(r"(anthropic|openai):\S+", name):
+        raise ValueError("expected anthropic:NAME, openai:NAME, or rehearsal for the stage's model")
+    return name
+
+
+Items = Annotated[tuple[str, ...], BeforeValidator(_items)]
+Snowflake = Annotated[str, BeforeValidator(str), AfterValidator(_snowflake)]
+Snowflakes = Annotated[tuple[Annotated[str, AfterValidator(_snowflake)], ...], BeforeValidator(_items)]
+Guilds = Annotated[tuple[Annotated[str, AfterValidator(_guild)], ...], BeforeValidator(_items)]
+RoomKeys = Annotated[tuple[Annotated[str, AfterValidator(_room_key)], ...], BeforeValidator(_items)]
+Loopback = Annotated[str, AfterValidator(loopback)]
+HttpAddress = Annotated[str, AfterValidator(_http)]
+ModelName = Annotated[str, AfterValidator(_model)]
+ReplyPolicy = Literal["addressed", "all"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RoomSettings(_Table):
+    """``[rooms."guildId:channelId"]``: what one room does differently."""
+
+    reply_policy: ReplyPolicy | None = None
+    card: bool | None = None
+    notices: bool | None = None
+    room_loop: bool | None = None
+    tools: tuple[str, ...] | None = None
+    context_cap: Annotated[int, Field(ge=1_000)] | None = None
+
+
+class PresenceSettings(_Table):
+    """``[presences.<id>]``: another process that stands in rooms."""
+
+    token: Annotated[SecretStr, Field(min_length=16)]
+
+
+class SharedSettings(BaseModel):
+    """What every process of Clankie reads alike."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    state: Path
+    """Everything durable lies here."""
+    discord_attachment_root: Path
+    """Pictures of tools, written by the captain and resolved by the bridge. Source: ART-1."""
+    captain_url: HttpAddress = "http://127.0.0.1:4310"
+    """Where the captain is; it also listens here unless ``captain_bind`` says otherwise."""
+    captain_token: SecretStr | None = None
+    """The token of the presence ``discord``; made once in the state folder when unset. Source: SEC-1."""
+    operator_token: SecretStr | None = None
+    """The operator's token; made once in the state folder when unset. Source: SEC-1."""
+    owner_id: Snowflake | None = None
+    """The owner's Discord id."""
+    rooms: dict[Annotated[str, AfterValidator(_room_key)], RoomSettings] = {}
+    """What single rooms do differently, by ``guildId:channelId``."""
+    names: Items = ("Clankie",)
+    """Names that he answers to, at word boundaries. Source: ING-2."""
+
+    @property
+    def captain_address(self) -> tuple[str, int]:
+        """Host and port of ``captain_url``."""
+        return _parts(self.captain_url)
+
+    @staticmethod
+    def table_fields(field: str) -> tuple[str, ...]:
+        """The keys that a table of ``clankie.toml`` knows."""
+        kinds: dict[str, type[BaseModel]] = {"rooms": RoomSettings, "presences": PresenceSettings}
+        return tuple(kinds[field].model_fields) if field in kinds else ()
+
+
+class _ModelSettings(SharedSettings):
+    model: ModelName | None = None
+    """``provider:name`` or ``rehearsal``; unset, the provider whose key is there. Source: FAIL-4."""
+    model_base_url: HttpAddress | None = None
+    """Any address that speaks the provider's protocol."""
+    anthropic_api_key: SecretStr | None = None
+    openai_api_key: SecretStr | None = None
+
+
+class CaptainSettings(_ModelSettings):
+    """What the captain reads besides."""
+
+    captain_bind: Annotated[str, Field(pattern=r"^[^:\s]+:\d{1,5}$")] | None = None
+    """``host:port`` to listen on, where it differs from ``captain_url`` (a container)."""
+    database_url: Annotated[str, AfterValidator(_database)] | None = None
+    """Unset: SQLite in the state folder. Source: DUR-3, DUR-4."""
+    model_fallbacks: Annotated[tuple[ModelName, ...], BeforeValidator(_items)] = ()
+    """Models that are tried in this order when the first fails. Source: FAIL-5."""
+    model_window: Annotated[int, Field(ge=1_000)] | None = None
+    """The model's context window in tokens, where it is known better than by the provider's refusal. Source: CTX-8."""
+    persona_file: Path | None = None
+    """The owner's words about who he is, used verbatim. Source: CTX-3."""
+    room_loop: Annotated[str, AfterValidator(_loop)] | None = None
+    """``all`` or ``guildId:channelId,…``: rooms that think in one loop. Source: LOOP-1."""
+    images: Literal["on", "off"] = "on"
+    """``off``: he is told that pictures are there and cannot be seen. Source: IMG-8."""
+    system_actors: Snowflakes = ()
+    """Actors who may be granted machine tools; empty grants nothing. Source: GRANT-2, GRANT-3."""
+    system_rooms: RoomKeys = ()
+    """Rooms with a durable system lane of their own. Source: GRANT-2."""
+    stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = bounds.STALL_AFTER.total_seconds()
+    """Seconds without any event after which a run is aborted. Source: FAIL-1."""
+    live_runs: Annotated[int, Field(ge=1, le=1_000)] = bounds.LIVE_RUNS
+    """Live runs at a time. Source: LANE-17."""
+    cdn_loopback: Loopback | None = None
+    """Loopback trials only: the fetch boundary connects there instead of to the CDN's hosts."""
+    presences: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], PresenceSettings] = {}
+    """Other presences, by id; ``discord`` has ``captain_token``."""
+
+    @property
+    def stall_after(self) -> timedelta:
+        """The stall bound."""
+        return timedelta(seconds=self.stall_seconds)
+
+
+class BridgeSettings(SharedSettings):
+    """What the bridge reads besides."""
+
+    discord_bot_token: SecretStr | None = None
+    """The bot's token from the developer portal."""
+    discord_guilds: Guilds = ()
+    """Guilds he is admitted in; empty admits none, ``*`` all. Source: ING-1."""
+    discord_channels: Snowflakes = ()
+    """Channels (or parents of threads) he is admitted in; empty admits the guild's. Source: ING-1."""
+    discord_users: Snowflakes = ()
+    """Users he listens to; with ``discord_roles`` empty as well, everyone there. Source: ING-1."""
+    discord_roles: Snowflakes = ()
+    """Roles he listens to. Source: ING-1."""
+    discord_bots: bool = False
+    """Whether other bots and webhooks are heard. Source: ING-1."""
+    discord_dm_policy: Literal["deny", "owner", "allowlist"] = "deny"
+    """Whose DMs he reads: nobody's, the owner's, or those of the owner and ``discord_users``. Source: ING-1."""
+    reply_policy: ReplyPolicy = "addressed"
+    """``all`` lets every admitted message become a turn. Source: ING-2."""
+    discord_rest_url: Loopback | None = None
+    """Loopback trials only: the REST root to use instead of Discord's."""
+
+
+class LaunchSettings(_ModelSettings):
+    """What ``clankie up`` reads besides."""
+
+    discord_bot_token: SecretStr | None = None
+    stage_port: Annotated[int, Field(ge=0, le=65_535)] = 4320
+    """The stage's port on loopback."""
