@@ -1,34 +1,41 @@
 # Two commands matter: `make up` and `make test`. `make help` lists the rest.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
-VENV   := .venv
-BIN    := $(VENV)/bin
-UV     := $(shell command -v uv || echo .tools/bin/uv)
+SHELL   := /bin/bash
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+VENV    := .venv
+BIN     := $(VENV)/bin
+UV      := $(shell command -v uv || echo .tools/bin/uv)
+FETCHED := $(filter .tools/bin/uv,$(UV))
 MEMBERS := packages/settings packages/stage services/captain services/bridge packages/cli
-STAMP  := $(VENV)/.installed
+STAMP   := $(VENV)/.installed
+export UV_NO_PROGRESS ?= 1
 
-.PHONY: help setup up test check lock bench format
+.PHONY: help setup up test check lock bench format clean
 help:
 	@echo "make up      run Clankie: on your Discord with a token in .env, on the stage without one"
 	@echo "make test    run every test"
-	@echo "make check   format, lint, types, import contracts, dependencies, core coverage"
+	@echo "make check   format, lint, types, import contracts, dependencies, core coverage, requirement ids, house rules"
+	@echo "make format  put the code into the house's form"
 	@echo "make bench   measure, as ratios in one run"
 	@echo "make setup   make .venv with everything in it"
-	@echo "make lock    resolve requirements.lock anew"
+	@echo "make lock    resolve requirements.lock anew, after a change of dependencies"
+	@echo "make clean   remove .venv, .tools and caches; your state folder stays"
 
 setup: $(STAMP)
 
 .tools/bin/uv:
 	@echo "fetching uv"
 	@$(PYTHON) -m venv .tools
-	@.tools/bin/python -m pip install --quiet uv
+	@.tools/bin/python -m pip install --quiet --disable-pip-version-check uv
 
-$(STAMP): requirements.lock $(if $(filter .tools/bin/uv,$(UV)),.tools/bin/uv) $(addsuffix /pyproject.toml,$(MEMBERS))
+$(STAMP): requirements.lock $(FETCHED) $(addsuffix /pyproject.toml,$(MEMBERS))
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
+	  || { echo "Clankie needs Python 3.11 to 3.14: set PYTHON, as in 'make setup PYTHON=python3.11'"; exit 1; }
 	@test -x $(BIN)/python || $(UV) venv --quiet --python "$(PYTHON)" $(VENV)
-	@$(UV) pip sync --python $(BIN)/python --require-hashes requirements.lock
+	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation $(addprefix -e ,$(MEMBERS))
 	@touch $@
 
-lock: $(if $(filter .tools/bin/uv,$(UV)),.tools/bin/uv)
+lock: $(FETCHED)
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	  $(foreach m,clankie-settings clankie-stage clankie-captain clankie-bridge clankie-cli,--no-emit-package $(m)) \
 	  --group dev $(addsuffix /pyproject.toml,$(MEMBERS)) -o requirements.lock
@@ -39,5 +46,15 @@ up: setup
 test: setup
 	@$(BIN)/python -m pytest
 
+check: setup
+	@.ci/check
+
+bench: setup
+	@$(BIN)/python -m bench
+
 format: setup
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+clean:
+	@rm -rf .venv .tools .coverage .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find packages services tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
