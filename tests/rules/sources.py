@@ -61,7 +61,10 @@ def shipped_files() -> list[Source]:
 
 def within(path: str, *places: str) -> bool:
     """Whether a path ends with one of these files, or lies in one of these folders (ending with "/")."""
-    return any(f"/{place}" in f"/{path}" if place.endswith("/") else path.endswith(place) for place in places)
+    ends = (
+        f"/{path}".find(f"/{place}") >= 0 if place.endswith("/") else path.endswith(f"/{place}") for place in places
+    )
+    return any(ends)
 
 
 def used_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
