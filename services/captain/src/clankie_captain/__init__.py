@@ -1,1 +1,1 @@
-"""clankie_captain."""
+"""The captain: the service that thinks. It knows models and no Discord."""

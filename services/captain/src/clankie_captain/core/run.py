@@ -1,0 +1,95 @@
+"""What a run is given, what it reports, and how it ends."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from clankie_settings.ids import DeliveryId, LaneId, RunId
+from clankie_settings.wire.failure import FailureCode
+
+EntryKind = Literal["request", "response"]
+"""An entry that the model is shown: what was sent to it, or what it answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a lane's history as the model is shown it; ``payload`` is the agent's own JSON.
+
+    ``seq`` counts within the lane; entries of a lane are ordered by it.
+    """
+
+    seq: int
+    run: RunId
+    kind: EntryKind
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An entry that is not stored yet."""
+
+    kind: EntryKind
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A delivery's words as the model will read them, fenced and framed. Source: CTX-4."""
+
+    delivery: DeliveryId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one stretch of a run starts with.
+
+    ``words`` is empty where the history ends in a request that was never answered: the run continues there.
+    ``instructions`` is the stable system part of the lane. ``tools`` names the tools that are offered, in their order.
+    """
+
+    lane: LaneId
+    run: RunId
+    instructions: str
+    history: tuple[Entry, ...]
+    words: tuple[Words, ...]
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and calls of some model requests; ``input_tokens`` includes the cached ones. Source: OPS-6."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    requests: int = 0
+    tool_calls: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Both together."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.requests + other.requests,
+            self.tool_calls + other.tool_calls,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The run's last response held this text; None or blank where the model wrote nothing. Source: LANE-15."""
+
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The run cannot go on. ``cause`` is the class of the error, never its words. Source: FAIL-4."""
+
+    code: FailureCode
+    cause: str = field(default="")
+
+
+Finish = Answered | Broken
+"""How one stretch of a run ended."""
