@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_SKIPPED_FOLDERS = {".git", ".venv", ".tools", "node_modules", "__pycache__", "state", "dist"}
+_SKIPPED_FOLDERS = {".git", ".venv", ".tools", "node_modules", "__pycache__", ".hypothesis", "state", "dist"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ def _parsed(path: str, text: str) -> ast.Module:
 @functools.cache
 def project_files() -> tuple[str, ...]:
     """Every file that is or would be committed, as git sees it; without git, every file of the folder."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    # A build may run as another user than the one who owns the folder, which git would distrust.
+    command = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError):
