@@ -1,1 +1,1 @@
-"""discord."""
+"""A loopback Discord: gateway, REST, CDN, faults, a recording, and a page that shows its rooms."""

@@ -1,0 +1,1 @@
+"""The page that shows the rooms: three plain files, no request to anywhere else."""
