@@ -4,9 +4,11 @@ import ast
 import functools
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 _SKIPPED_FOLDERS = {".git", ".venv", ".tools", "node_modules", "__pycache__", ".hypothesis", "state", "dist"}
@@ -111,3 +113,9 @@ def _dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
     if isinstance(node, ast.Attribute) and (owner := _dotted(node.value, aliases)):
         return f"{owner}.{node.attr}"
     return None
+
+
+def expect_none(faults: Iterable[str]) -> None:
+    """Fail with one line a fault and nothing else, if there are any."""
+    if found := [*faults]:
+        pytest.fail("\n".join(found), pytrace=False)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tests.rules.sources import ROOT, Source, python_files, shipped_files, within
+from tests.rules.sources import ROOT, Source, expect_none, python_files, shipped_files, within
 
 VAGUE_FILES = {
     "util",
@@ -65,7 +65,7 @@ def test_file_names_are_nouns_of_the_domain() -> None:
 
 
 def test_public_classes_keep_the_glossary() -> None:
-    assert not [fault for source in shipped_files() for fault in foreign_classes(source)]
+    expect_none(fault for source in shipped_files() for fault in foreign_classes(source))
 
 
 @pytest.mark.parametrize("path", ["services/a/utils.py", "tests/helpers.py", "packages/common/a.py", "tests/base.py"])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from tests.requirements import BUILT
-from tests.rules.sources import ROOT, Source, python_files
+from tests.rules.sources import ROOT, Source, expect_none, python_files
 
 _UNPROVEN = ("skip", "skipif", "xfail")
 
@@ -65,8 +65,7 @@ def faults(written: list[str], built: Iterable[str], sources: Iterable[Source]) 
 
 
 def test_built_requirements_and_tests_agree_both_ways() -> None:
-    found = faults(written_ids(), BUILT, python_files("tests"))
-    assert not found, "\n" + "\n".join(found)
+    expect_none(faults(written_ids(), BUILT, python_files("tests")))
 
 
 @pytest.mark.parametrize(

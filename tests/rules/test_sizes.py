@@ -3,25 +3,32 @@
 import ast
 from collections.abc import Iterator
 
-from tests.rules.sources import Source, python_files
+from tests.rules.sources import ROOT, Source, expect_none, python_files
 
 LONGEST_MODULE = 400
 LONGEST_FUNCTION = 40
 
-# path or path::function -> why it is better long
-ALLOWED: dict[str, str] = {}
+# a file, file::function, or folder/ -> why it is better long
+ALLOWED: dict[str, str] = {
+    "services/captain/src/clankie_captain/store/migrations/versions/": "a migration lists tables as they were once",
+}
 
 
 def too_long(source: Source) -> Iterator[str]:
     """A module over 400 lines, or a function over 40 without its docstring."""
     lines = source.text.count("\n") + 1
-    if lines > LONGEST_MODULE and source.path not in ALLOWED:
+    if lines > LONGEST_MODULE and not _allowed(source.path):
         yield f"{source.path}: {lines} lines; split it by idea"
     for node in ast.walk(source.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = _length(node)
-            if length > LONGEST_FUNCTION and f"{source.path}::{node.name}" not in ALLOWED:
+            if length > LONGEST_FUNCTION and not _allowed(source.path, node.name):
                 yield f"{source.path}:{node.lineno}: {node.name} has {length} lines; name its steps"
+
+
+def _allowed(path: str, function: str = "") -> bool:
+    folders = [place for place in ALLOWED if place.endswith("/")]
+    return bool({path, f"{path}::{function}"} & ALLOWED.keys()) or path.startswith(tuple(folders))
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -34,14 +41,13 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_every_module_and_function_is_short() -> None:
-    found = [fault for source in python_files("packages", "services", "tests", "bench") for fault in too_long(source)]
-    assert not found, "\n" + "\n".join(found)
+    sources = python_files("packages", "services", "tests", "bench")
+    expect_none(fault for source in sources for fault in too_long(source))
 
 
 def test_every_exception_says_why_and_is_still_needed() -> None:
-    paths = {source.path for source in python_files("packages", "services", "tests", "bench")}
     assert all(reason for reason in ALLOWED.values())
-    assert not [place for place in ALLOWED if place.partition("::")[0] not in paths]
+    assert not [place for place in ALLOWED if not (ROOT / place.partition("::")[0]).exists()]
 
 
 def test_a_long_module_is_seen() -> None:

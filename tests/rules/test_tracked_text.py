@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.rules.sources import ROOT, project_files
+from tests.rules.sources import ROOT, expect_none, project_files
 
 WORDS = Path(__file__).with_name("forbidden_words.txt")
 OTHER_LOCKS = {"uv.lock", "poetry.lock", "Pipfile.lock", "pdm.lock", "package-lock.json", "yarn.lock", "pnpm-lock.yaml"}
@@ -42,7 +42,7 @@ def test_no_committed_file_names_a_machine_a_registry_or_a_secret() -> None:
     for name in project_files():
         text = (ROOT / name).read_bytes().decode("utf-8", "ignore")
         found += faults(name, text, str(ROOT))
-    assert not found, "\n" + "\n".join(found)
+    expect_none(found)
 
 
 def test_no_lock_of_another_tool_is_committed() -> None:

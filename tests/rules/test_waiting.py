@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.rules.sources import Source, calls, python_files
+from tests.rules.sources import Source, calls, expect_none, python_files
 
 SLEEPS = ("time.sleep", "asyncio.sleep", "anyio.sleep")
 LEFT_OUT = ("skip", "skipif", "xfail", "importorskip")
@@ -44,11 +44,11 @@ def _says_why(call: ast.Call, name: str) -> bool:
 
 
 def test_no_test_sleeps() -> None:
-    assert not [fault for source in python_files("tests", "bench") for fault in sleeps(source)]
+    expect_none(fault for source in python_files("tests", "bench") for fault in sleeps(source))
 
 
 def test_whatever_a_test_leaves_out_it_says_why() -> None:
-    assert not [fault for source in python_files("tests") for fault in silences(source)]
+    expect_none(fault for source in python_files("tests") for fault in silences(source))
 
 
 @pytest.mark.parametrize(
