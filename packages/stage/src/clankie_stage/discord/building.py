@@ -27,6 +27,7 @@ from clankie_stage.discord.rest_rooms import RoomRoutes
 from clankie_stage.discord.scenery import opening_world
 from clankie_stage.discord.sessions import Sessions
 from clankie_stage.discord.snowflakes import Snowflakes
+from clankie_stage.discord.verbs.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class LoopbackDiscord:
         """Say goodbye to gateway clients and watchers, so that a stop does not wait for them."""
         self.control.clear_faults()
         self.control.close(1001, "the stage stops")
-        self.control.audience.dismiss()
+        self.control.parts.audience.dismiss()
 
 
 def mount_discord(app: web.Application, base_url: str, clock: Clock, ids: Ids) -> LoopbackDiscord:
@@ -53,7 +54,7 @@ def mount_discord(app: web.Application, base_url: str, clock: Clock, ids: Ids) -
     happenings = Happenings(world, sessions, audience, payloads, snowflakes, clock)
     foundations = Foundations(world, happenings, audience, snowflakes)
     cdn = Cdn(world, addresses, recording, faults)
-    control = Control(
+    parts = Parts(
         world=world,
         behaviour=behaviour,
         happenings=happenings,
@@ -68,6 +69,7 @@ def mount_discord(app: web.Application, base_url: str, clock: Clock, ids: Ids) -
         cdn=cdn,
         ids=ids,
     )
+    control = Control(parts)
     gateway_url = base_url.replace("http://", "ws://", 1) + "/gateway"
     Rest(world, recording, faults, limits).mount(app, [
         *IdentityRoutes(world, behaviour, gateway_url).routes(),

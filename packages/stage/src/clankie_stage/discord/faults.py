@@ -1,6 +1,7 @@
 """Faults that a test orders: wrong answers, late ones, lost ones, cut connections."""
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -59,8 +60,8 @@ class Faults:
     ids: Ids
     changes: Changes
     orders: list[Fault] = field(default_factory=list[Fault])
-    released: set[str] = field(default_factory=set[str])
     held: list[str] = field(default_factory=list[str])
+    _gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
 
     def order(self, fault: Fault) -> Fault:
         """Add an order."""
@@ -68,10 +69,11 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """Drop all orders and let go of what they hold."""
-        self.released.update(self.held)
+        """Drop all orders, let go of what they hold, and forget what was released."""
         self.orders.clear()
-        self.changes.announce()
+        for gate in self._gates.values():
+            gate.set()
+        self._gates.clear()
 
     def strike(self, method: str, path: str) -> Fault | None:
         """The order that this request falls under, one of its times used up."""
@@ -91,14 +93,14 @@ class Faults:
             return
         self.held.append(name)
         self.changes.announce()
+        gate = self._gates.setdefault(name, asyncio.Event())
         try:
-            await self.changes.until(lambda: name in self.released, LONGEST_HOLD_S)
-        except TimeoutError:
-            pass
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_HOLD_S):
+                    await gate.wait()
         finally:
             self.held.remove(name)
 
     def release(self, name: str) -> None:
         """Let requests held under a name go on, and later ones pass at once."""
-        self.released.add(name)
-        self.changes.announce()
+        self._gates.setdefault(name, asyncio.Event()).set()
