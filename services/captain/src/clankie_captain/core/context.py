@@ -33,7 +33,7 @@ How you answer
 
 REGISTERS: Final = {
     "room": "You are reading and writing in a text room.",
-    "voice": "You are in a voice room: you hear what is said, and your words are spoken aloud: keep them short and plain.",
+    "voice": "You are in a voice room: you hear what is said and speak aloud. Keep your words short and plain.",
     "conversation": "You are talking with your operator.",
     "one_shot": "You are answering one request, made in a text room by someone your owner trusts.",
 }

@@ -1,6 +1,7 @@
 """What a run is given, what it reports, and how it ends."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from clankie_settings.ids import DeliveryId, LaneId, RunId
@@ -74,6 +75,10 @@ class Usage:
             self.requests + other.requests,
             self.tool_calls + other.tool_calls,
         )
+
+    def to_json(self) -> str:
+        """The counts as one JSON object."""
+        return json.dumps(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,71 @@
+"""What becomes of a delivery that reaches its lane. Source: LANE-2, LANE-3, OPS-1."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from clankie_captain.core.lane import LaneKind
+from clankie_settings import bounds
+from clankie_settings.ids import RunId
+from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.trigger import Delivery
+
+SteerBy = Literal["anyone", "asked"]
+"""Who joins a live run: everybody's words, or only those whose sender asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneState:
+    """A lane at the instant of admission; ``waiting`` counts its turns that no run has heard yet."""
+
+    live_run: RunId | None
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The lane is idle: the delivery owns a new run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steer:
+    """The words join the live run at its next boundary."""
+
+    run: RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The delivery waits for the lane and then owns a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The delivery is settled at once."""
+
+    code: FailureCode
+
+
+Admission = Start | Steer | Queue | Refuse
+"""The four ways."""
+
+
+def steer_by(kind: LaneKind) -> SteerBy:
+    """Who steers a lane of this kind: anyone in text and voice rooms, whoever asks for it in a conversation.
+
+    Source: LANE-3, VOX-1, OPS-1.
+    """
+    return "asked" if kind == "conversation" else "anyone"
+
+
+def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission:
+    """The way of one delivery into its lane.
+
+    A lane with waiting turns and no live run is about to start the oldest of them, so a new delivery queues behind.
+    """
+    if lane.waiting >= bounds.QUEUED_TURNS:
+        return Refuse(FailureCode.LANE_QUEUE_FULL)
+    if lane.live_run is None:
+        return Queue() if lane.waiting else Start()
+    if delivery == "queue" or (delivery == "auto" and policy == "asked"):
+        return Queue()
+    return Steer(lane.live_run)

@@ -1,0 +1,55 @@
+"""What the model's last response amounts to. Source: ROOM-1, LANE-15, C60."""
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+from clankie_captain.core.silence import is_silence, without_marker_lines
+from clankie_settings import bounds
+
+_BLANK_LOOKING: Final = "\u3164\u2800\u115f\u1160\uffa0"
+_MARKUP: Final = "`*_~|>#"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words for the room, 1 to 16,384 characters."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """He chose not to speak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The model wrote nothing that anybody could see."""
+
+
+Reply = Said | Silence | Missing
+"""The three readings of a response."""
+
+
+def read_reply(text: str | None) -> Reply:
+    """What a finished response amounts to.
+
+    Text over the wire's limit is cut there, with an ellipsis.
+    """
+    if text is None or not visible(text):
+        return Missing()
+    if is_silence(text):
+        return Silence()
+    words = without_marker_lines(text)
+    if not visible(words):
+        return Missing()
+    return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…")
+
+
+def visible(text: str) -> bool:
+    """Whether a reader would see anything: not only spaces, invisible characters, bare marks and bare markup."""
+    return any(
+        unicodedata.category(char)[0] not in "ZCM" and char not in _BLANK_LOOKING and char not in _MARKUP
+        for char in unicodedata.normalize("NFKC", text)
+    )

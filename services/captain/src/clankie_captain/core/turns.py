@@ -1,0 +1,85 @@
+"""A turn and a run as the store knows them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.settlement import RunOn, Settled
+from clankie_settings.ids import DeliveryId, MessageId, PresenceId, RunId, TurnId
+from clankie_settings.wire.trigger import Trigger
+
+TurnState = Literal["queued", "steer", "heard", "live", "done"]
+"""Waiting for the lane; waiting for a boundary; in a request of somebody's run; owning a run; settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One delivery and what has become of it; ``result`` is there once it is settled."""
+
+    presence: PresenceId
+    delivery: DeliveryId
+    turn: TurnId
+    state: TurnState
+    result: Settled | None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A run that owns its lane for as long as ``epoch`` is the lane's.
+
+    ``presence`` and ``owner`` name the delivery that carries the reply. ``attempt`` counts from 1.
+    """
+
+    lane: LaneKey
+    run: RunId
+    epoch: int
+    attempt: int
+    presence: PresenceId
+    owner: DeliveryId
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What accepting a delivery came to: its turn, whether it is new, and the run that it started, if any."""
+
+    turn: Turn
+    new: bool
+    started: LiveRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A delivery whose words a run is about to read.
+
+    ``known`` holds those message ids of its backlog that the lane carries; ``heard`` says that the words stand
+    in the lane's history already.
+    """
+
+    presence: PresenceId
+    delivery: DeliveryId
+    trigger: Trigger
+    known: frozenset[str]
+    heard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A delivery that the next request carries, with the backlog that came along."""
+
+    presence: PresenceId
+    delivery: DeliveryId
+    backlog: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A settled run: what each delivery got, what waits again, and the run that follows at once."""
+
+    results: tuple[tuple[PresenceId, Settled], ...]
+    follows: LiveRun | None
+
+
+Settling = RunOn | Ended
+"""The run goes on, or it has ended."""

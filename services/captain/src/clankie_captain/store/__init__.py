@@ -1,0 +1,1 @@
+"""Rows: the only place that imports SQLAlchemy. One transaction for each decision."""

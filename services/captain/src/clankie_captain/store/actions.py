@@ -1,0 +1,115 @@
+"""Stored actions: a sequence per presence, given out in the transaction that stores the action."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.turns import LiveRun
+from clankie_captain.errors import FencedError, UnknownActionError
+from clankie_captain.store import tables
+from clankie_captain.store.engine import Database
+from clankie_settings.ids import ActionId, PresenceId
+from clankie_settings.wire.action import StoredAction
+from clankie_settings.wire.receipt import ActionReceipt
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A stored action as the stream shows it: its place in the presence's sequence, its name, and its JSON."""
+
+    seq: int
+    name: str
+    payload: str
+
+
+class ActionStore:
+    """The rows of all stored actions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, run: LiveRun, action: StoredAction, at: datetime, most: int) -> Numbered | None:
+        """Store an action of a live run, or None where the run has stored ``most`` of this name already.
+
+        Raises:
+            FencedError: The run is not its lane's live one.
+
+        Source: ROOM-3.
+        """
+
+        async def work(connection: AsyncConnection) -> Numbered | None:
+            await _prove(connection, run)
+            one = tables.action.c
+            counted = select(func.count()).where(one.run == run.run, one.name == action.name)
+            if (await connection.execute(counted)).scalar_one() >= most:
+                return None
+            seq = await _next(connection, run.presence, at)
+            payload = action.model_dump_json(exclude_none=True)
+            row = {
+                "presence": run.presence, "seq": seq, "id": action.action_id, "delivery": action.delivery_id,
+                "run": run.run, "name": action.name, "payload": payload, "state": "pending", "created_at": at,
+            }  # fmt: skip
+            await connection.execute(insert(tables.action).values(row))
+            return Numbered(seq, action.name, payload)
+
+        return await self._database.transact(work)
+
+    async def pending(self, presence: PresenceId, after: int, most: int = 100) -> tuple[Numbered, ...]:
+        """The presence's actions after ``after`` that were not acknowledged, in order, ``most`` at a time."""
+
+        async def work(connection: AsyncConnection) -> tuple[Numbered, ...]:
+            one = tables.action.c
+            statement = (
+                select(one.seq, one.name, one.payload)
+                .where(one.presence == presence, one.state == "pending", one.seq > after)
+                .order_by(one.seq)
+                .limit(most)
+            )
+            return tuple(Numbered(*row) for row in await connection.execute(statement))
+
+        return await self._database.transact(work)
+
+    async def acknowledge(self, presence: PresenceId, action: ActionId, receipt: ActionReceipt) -> None:
+        """Keep what became of an action, once; a later receipt of it changes nothing.
+
+        Raises:
+            UnknownActionError: The presence was given no such action.
+        """
+
+        async def work(connection: AsyncConnection) -> None:
+            one = tables.action.c
+            found = select(one.run).where(one.presence == presence, one.id == action)
+            run = (await connection.execute(found)).scalar()
+            if run is None:
+                raise UnknownActionError(action)
+            change = update(tables.action).where(one.id == action, one.state == "pending")
+            state = "done" if receipt.ok else "refused"
+            values = {"state": state, "message_id": receipt.message_id, "code": receipt.code}
+            await connection.execute(change.values(values))
+            if receipt.message_id is not None:
+                lane = select(tables.run.c.lane).where(tables.run.c.id == run).scalar_subquery()
+                own = upsert(tables.lane_message).values(lane=lane, message_id=receipt.message_id)
+                await connection.execute(own.on_conflict_do_nothing())
+
+        await self._database.transact(work)
+
+
+async def _prove(connection: AsyncConnection, run: LiveRun) -> None:
+    one = tables.lane.c
+    statement = select(one.id).where(one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch)
+    if (await connection.execute(statement)).one_or_none() is None:
+        raise FencedError(run.lane.id, run.run)
+
+
+async def _next(connection: AsyncConnection, presence: PresenceId, at: datetime) -> int:
+    one = tables.presence.c
+    statement = (
+        upsert(tables.presence)
+        .values(id=presence, next_action=2, alive_at=at)
+        .on_conflict_do_update(index_elements=["id"], set_={"next_action": one.next_action + 1})
+        .returning(one.next_action)
+    )
+    return (await connection.execute(statement)).scalar_one() - 1

@@ -1,0 +1,132 @@
+"""Deliveries after they were accepted: results, receipts, what a room still lacks. Source: WIRE-5, OUT-1."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.turns import Turn
+from clankie_captain.errors import UnknownDeliveryError
+from clankie_captain.store import rows, tables
+from clankie_captain.store.engine import Database
+from clankie_captain.store.rows import AnyRow
+from clankie_settings.ids import DeliveryId, PresenceId
+from clankie_settings.wire.receipt import Owed, OwedList, Receipt
+from clankie_settings.wire.trigger import Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What a receipt came to; ``latency`` from message to last part, where this receipt was the last."""
+
+    owed: bool
+    latency: timedelta | None
+
+
+class DeliveryStore:
+    """The rows of all deliveries, as a presence asks for them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, presence: PresenceId, delivery: DeliveryId) -> Turn:
+        """A delivery of the presence, as it is now.
+
+        Raises:
+            UnknownDeliveryError: The presence has none of this id.
+        """
+
+        async def work(connection: AsyncConnection) -> Turn:
+            return rows.turn(await _row(connection, presence, delivery))
+
+        return await self._database.transact(work)
+
+    async def owed(self, presence: PresenceId) -> OwedList:
+        """What is queued, running, or settled and not yet receipted, oldest first. Source: WIRE-5."""
+
+        async def work(connection: AsyncConnection) -> OwedList:
+            one = tables.delivery.c
+            open_ = or_(one.state != "done", one.owed)
+            statement = select(tables.delivery).where(one.presence == presence, open_)
+            found = (await connection.execute(statement.order_by(one.accepted_at, one.seq))).all()
+            return OwedList(turns=tuple(_owed(row) for row in found))
+
+        return await self._database.transact(work)
+
+    async def receive(self, presence: PresenceId, delivery: DeliveryId, receipt: Receipt) -> Received:
+        """Keep the receipt of one part, once; the last clears ``owed``.
+
+        A part that will never reach the room ends the delivery, since no later part makes sense without it.
+
+        Raises:
+            UnknownDeliveryError: The presence has no delivery of this id.
+
+        Source: OUT-1, OUT-4.
+        """
+
+        async def work(connection: AsyncConnection) -> Received:
+            row = await _row(connection, presence, delivery)
+            values = {"presence": presence, "delivery": delivery, **receipt.model_dump()}
+            kept = await connection.execute(upsert(tables.receipt).values(values).on_conflict_do_nothing())
+            if receipt.message_id is not None:
+                own = {"lane": row.lane, "message_id": receipt.message_id}
+                await connection.execute(upsert(tables.lane_message).values(own).on_conflict_do_nothing())
+            posted, given = await _parts(connection, presence, delivery)
+            owed = row.owed and receipt.code is None and given < receipt.of
+            mine = update(tables.delivery).where(*_mine(presence, delivery))
+            await connection.execute(mine.values(owed=owed, parts_posted=posted))
+            last = row.owed and not owed and kept.rowcount == 1 and receipt.code is None
+            return Received(owed, receipt.posted_at - _sent_at(row) if last else None)
+
+        return await self._database.transact(work)
+
+    async def pending(self) -> int:
+        """How many deliveries are not settled."""
+
+        async def work(connection: AsyncConnection) -> int:
+            statement = select(func.count()).where(tables.delivery.c.state != "done")
+            return (await connection.execute(statement)).scalar_one()
+
+        return await self._database.transact(work)
+
+
+async def _row(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
+    statement = select(tables.delivery).where(*_mine(presence, delivery))
+    row = (await connection.execute(statement)).one_or_none()
+    if row is None:
+        raise UnknownDeliveryError(delivery)
+    return row
+
+
+def _mine(presence: PresenceId, delivery: DeliveryId):
+    one = tables.delivery.c
+    return one.presence == presence, one.id == delivery
+
+
+async def _parts(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> tuple[int, int]:
+    one = tables.receipt.c
+    statement = select(func.count(one.message_id), func.count()).where(
+        one.presence == presence, one.delivery == delivery
+    )
+    row = (await connection.execute(statement)).one()
+    return row[0], row[1]
+
+
+def _sent_at(row: AnyRow) -> datetime:
+    return Trigger.model_validate_json(row.trigger).sent_at
+
+
+def _owed(row: AnyRow) -> Owed:
+    trigger = Trigger.model_validate_json(row.trigger)
+    return Owed(
+        delivery_id=row.id,
+        room=trigger.room,
+        message_id=trigger.message_id,
+        addressed=trigger.addressed,
+        accepted_at=row.accepted_at,
+        settled_at=row.settled_at,
+        result=rows.result(row.result, owed=row.owed),
+        parts_posted=row.parts_posted,
+    )

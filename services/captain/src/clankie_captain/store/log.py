@@ -1,0 +1,28 @@
+"""The lane log: one ``heard`` for each delivery, one ``said`` for each reply. Source: LANE-11."""
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.turns import Heard
+from clankie_captain.store import tables
+from clankie_settings.wire.result import Replied
+
+
+async def log_heard(connection: AsyncConnection, heard: Sequence[Heard]) -> list[tuple[str, str]]:
+    """The log rows, as kind and payload, of deliveries whose words now reach the model."""
+    if not heard:
+        return []
+    one = tables.delivery.c
+    wanted = [(each.presence, each.delivery) for each in heard]
+    statement = select(one.presence, one.id, one.trigger).where(tuple_(one.presence, one.id).in_(wanted))
+    triggers = {(row.presence, row.id): row.trigger for row in await connection.execute(statement)}
+    return [("heard", triggers[key]) for key in wanted]
+
+
+def log_said(reply: Replied) -> tuple[str, str]:
+    """The log row, as kind and payload, of a reply."""
+    payload = {"delivery_id": reply.delivery_id, "run_id": reply.run_id, "text": reply.text}
+    return "said", json.dumps(payload, ensure_ascii=False)

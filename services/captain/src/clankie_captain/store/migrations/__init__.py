@@ -1,0 +1,1 @@
+"""Alembic's scripts; ``store/schema.py`` applies them at start."""

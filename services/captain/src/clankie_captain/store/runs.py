@@ -1,0 +1,176 @@
+"""Runs: settle and recover; one transaction each. Source: LANE-2 to LANE-6, DUR-2."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.reply import Reply
+from clankie_captain.core.run import Broken, Usage
+from clankie_captain.core.settlement import RunOn, Settlement, settlement
+from clankie_captain.core.turns import Ended, LiveRun, Settling
+from clankie_captain.errors import FencedError
+from clankie_captain.store import rows, tables
+from clankie_captain.store.engine import Database
+from clankie_captain.store.lanes import start
+from clankie_captain.store.log import log_said
+from clankie_captain.store.rows import AnyRow
+from clankie_settings.ids import PresenceId, RunId
+from clankie_settings.wire.result import Replied
+
+
+class RunStore:
+    """The rows of all runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def settle(
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+    ) -> Settling:
+        """End a run once, with a result for each of its turns, and start the next queued turn under ``follower``.
+
+        What was steered is read in this very transaction: nothing can slip between the last look and the end.
+
+        Raises:
+            FencedError: The run is not its lane's live one.
+
+        Source: LANE-6, LANE-7.
+        """
+
+        async def work(connection: AsyncConnection) -> Settling:
+            lane = await _close(connection, run)
+            turns = await _turns(connection, run)
+            owners = {row.id: PresenceId(row.presence) for row in turns}
+            last = await _last_action(connection, run)
+            decided = settlement(run.run, ending, rows.run_turns(turns), last)
+            if isinstance(decided, RunOn):
+                await _reopen(connection, run)
+                return decided
+            await _apply(connection, run, decided, owners, lane.next_entry, at)
+            await _close_run(connection, run, decided, usage, at)
+            follows = await _follow(connection, run.lane, follower, at)
+            return Ended(tuple((owners[each.delivery_id], each) for each in decided.results), follows)
+
+        return await self._database.transact(work)
+
+    async def recover(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
+        """Take over, with a new epoch, what a captain that died left live, and start lanes whose turns only wait.
+
+        ``fresh`` gives run ids for the latter; lanes beyond their number are left for another call.
+
+        Source: DUR-2, LANE-2.
+        """
+
+        async def work(connection: AsyncConnection) -> tuple[LiveRun, ...]:
+            one = tables.lane.c
+            live = (await connection.execute(select(tables.lane).where(one.live_run.is_not(None)))).all()
+            taken = [await _take_over(connection, row) for row in live]
+            waiting = select(tables.delivery.c.lane).where(tables.delivery.c.state == "queued").distinct()
+            idle = select(tables.lane).where(one.live_run.is_(None), one.id.in_(waiting)).limit(len(fresh))
+            for run, row in zip(fresh, (await connection.execute(idle)).all(), strict=False):
+                started = await _follow(connection, rows.lane_key(row), run, at)
+                taken.extend([started] if started is not None else [])
+            return tuple(taken)
+
+        return await self._database.transact(work)
+
+
+async def _close(connection: AsyncConnection, run: LiveRun) -> AnyRow:
+    one = tables.lane.c
+    change = (
+        update(tables.lane)
+        .where(one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch)
+        .values(live_run=None)
+        .returning(one.next_entry)
+    )
+    row = (await connection.execute(change)).one_or_none()
+    if row is None:
+        raise FencedError(run.lane.id, run.run)
+    return row
+
+
+async def _reopen(connection: AsyncConnection, run: LiveRun) -> None:
+    change = update(tables.lane).where(tables.lane.c.id == run.lane.id).values(live_run=run.run)
+    await connection.execute(change)
+    # The answer that nobody was shown leaves the history, so that the next one answers everything (LANE-9).
+    one = tables.entry.c
+    last = select(func.max(one.seq)).where(one.lane == run.lane.id, one.kind.in_(("request", "response")))
+    dropped = (
+        update(tables.entry)
+        .where(one.lane == run.lane.id, one.seq == last.scalar_subquery(), one.kind == "response", one.run == run.run)
+        .values(kind="unposted")
+    )
+    await connection.execute(dropped)
+
+
+async def _turns(connection: AsyncConnection, run: LiveRun) -> Sequence[AnyRow]:
+    one = tables.delivery.c
+    statement = (
+        select(one.presence, one.id, one.turn, one.addressed, one.state)
+        .where(one.run == run.run, one.state.in_(tuple(rows.HEARING)))
+        .order_by(one.seq)
+    )
+    return (await connection.execute(statement)).all()
+
+
+async def _last_action(connection: AsyncConnection, run: LiveRun) -> int | None:
+    one = tables.action.c
+    statement = select(func.max(one.seq)).where(one.run == run.run, one.presence == run.presence)
+    return (await connection.execute(statement)).scalar()
+
+
+async def _apply(
+    connection: AsyncConnection,
+    run: LiveRun,
+    decided: Settlement,
+    owners: dict[str, PresenceId],
+    next_entry: int,
+    at: datetime,
+) -> None:
+    one = tables.delivery.c
+    for each in decided.results:
+        mine = update(tables.delivery).where(one.presence == owners[each.delivery_id], one.id == each.delivery_id)
+        stored = each.model_dump_json(exclude_none=True)
+        await connection.execute(mine.values(state="done", result=stored, owed=each.owed, settled_at=at))
+        if isinstance(each, Replied):
+            kind, payload = log_said(each)
+            row = {"lane": run.lane.id, "seq": next_entry, "run": run.run, "kind": kind, "payload": payload}
+            await connection.execute(insert(tables.entry).values(row))
+            lane = update(tables.lane).where(tables.lane.c.id == run.lane.id)
+            await connection.execute(lane.values(next_entry=next_entry + 1))
+    if decided.requeued:
+        again = update(tables.delivery).where(one.run == run.run, one.id.in_(decided.requeued))
+        await connection.execute(again.values(state="queued", run=None))
+
+
+async def _close_run(
+    connection: AsyncConnection, run: LiveRun, decided: Settlement, usage: Usage, at: datetime
+) -> None:
+    outcome = next(each for each in decided.results if each.delivery_id == run.owner)
+    code = getattr(outcome, "code", None)
+    values = {"outcome": code or outcome.state, "usage": usage.to_json(), "settled_at": at}
+    await connection.execute(update(tables.run).where(tables.run.c.id == run.run).values(values))
+
+
+async def _follow(connection: AsyncConnection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
+    one = tables.delivery.c
+    oldest = select(one.presence, one.id).where(one.lane == lane.id, one.state == "queued").order_by(one.seq).limit(1)
+    row = (await connection.execute(oldest)).one_or_none()
+    if row is None:
+        return None
+    mine = update(tables.delivery).where(one.presence == row.presence, one.id == row.id)
+    await connection.execute(mine.values(state="live", run=run))
+    return await start(connection, lane, run, row, at)
+
+
+async def _take_over(connection: AsyncConnection, lane: AnyRow) -> LiveRun:
+    one = tables.lane.c
+    change = update(tables.lane).where(one.id == lane.id).values(epoch=one.epoch + 1).returning(one.epoch)
+    epoch = (await connection.execute(change)).scalar_one()
+    mine = tables.run.c.id == lane.live_run
+    again = update(tables.run).where(mine).values(epoch=epoch, attempt=tables.run.c.attempt + 1)
+    row = (await connection.execute(again.returning(tables.run))).one()
+    return rows.live_run(rows.lane_key(lane), row)

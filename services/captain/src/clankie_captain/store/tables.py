@@ -1,0 +1,174 @@
+"""The tables, as the newest migration leaves them. Moments are integers, in microseconds since the epoch, UTC."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware UTC timestamp as an integer that every database orders alike."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
+        """Microseconds since the epoch."""
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
+        """The aware timestamp."""
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+metadata = MetaData()
+
+lane = Table(
+    "lane",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("authority", String, nullable=False),
+    Column("owner", String),
+    Column("epoch", Integer, nullable=False),
+    Column("live_run", String),
+    Column("next_seq", Integer, nullable=False),
+    Column("next_entry", Integer, nullable=False),
+    Column("history_from", Integer, nullable=False),
+    Column("touched_at", Moment, nullable=False),
+)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    Column("presence", String, nullable=False),
+    Column("id", String, nullable=False),
+    Column("turn", String, nullable=False, unique=True),
+    Column("lane", String, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("message_id", String, nullable=False),
+    Column("addressed", Boolean, nullable=False),
+    Column("content_hash", String, nullable=False),
+    Column("trigger", Text, nullable=False),
+    Column("state", String, nullable=False),  # queued | steer | heard | live | done
+    Column("heard", Boolean, nullable=False),
+    Column("ready", Boolean, nullable=False),
+    Column("run", String),
+    Column("accepted_at", Moment, nullable=False),
+    Column("settled_at", Moment),
+    Column("result", Text),
+    Column("owed", Boolean, nullable=False),
+    Column("parts_posted", Integer, nullable=False),
+    PrimaryKeyConstraint("presence", "id"),
+    UniqueConstraint("lane", "seq"),
+    Index("delivery_open", "lane", "state"),
+    Index("delivery_message", "lane", "message_id"),
+    Index("delivery_owed", "presence", "owed", "state"),
+    Index("delivery_run", "run"),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("lane", String, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("owner_presence", String, nullable=False),
+    Column("owner_delivery", String, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("outcome", String),
+    Column("usage", Text),
+    Column("started_at", Moment, nullable=False),
+    Column("settled_at", Moment),
+    Index("run_settled", "settled_at"),
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("lane", String, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("run", String, nullable=False),
+    Column("kind", String, nullable=False),  # request | response | unposted | heard | said
+    Column("payload", Text, nullable=False),
+    PrimaryKeyConstraint("lane", "seq"),
+)
+
+lane_message = Table(
+    "lane_message",
+    metadata,
+    Column("lane", String, nullable=False),
+    Column("message_id", String, nullable=False),
+    PrimaryKeyConstraint("lane", "message_id"),
+)
+"""Messages that a lane carries without their having been deliveries: backlog that was sent, own replies."""
+
+receipt = Table(
+    "receipt",
+    metadata,
+    Column("presence", String, nullable=False),
+    Column("delivery", String, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("of", Integer, nullable=False),
+    Column("message_id", String),
+    Column("code", String),
+    Column("posted_at", Moment, nullable=False),
+    PrimaryKeyConstraint("presence", "delivery", "part"),
+    ForeignKeyConstraint(["presence", "delivery"], ["delivery.presence", "delivery.id"]),
+)
+
+presence = Table(
+    "presence",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("next_action", Integer, nullable=False),
+    Column("alive_at", Moment, nullable=False),
+)
+
+room = Table(
+    "room",
+    metadata,
+    Column("presence", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("room", Text, nullable=False),
+    Column("last_delivery", String, nullable=False),
+    Column("last_message_id", String, nullable=False),
+    Column("last_at", Moment, nullable=False),
+    PrimaryKeyConstraint("presence", "key"),
+)
+
+action = Table(
+    "action",
+    metadata,
+    Column("presence", String, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("id", String, nullable=False, unique=True),
+    Column("delivery", String, nullable=False),
+    Column("run", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("state", String, nullable=False),  # pending | done | refused
+    Column("message_id", String),
+    Column("code", String),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("presence", "seq"),
+    Index("action_pending", "presence", "state", "seq"),
+    Index("action_run", "run", "name"),
+)
