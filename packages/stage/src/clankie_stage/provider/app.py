@@ -1,0 +1,39 @@
+"""Composition root of the provider."""
+
+from aiohttp import web
+
+from clankie_settings.clock import RandomIds, SystemClock
+from clankie_stage.provider.brain import Brain, Habits
+from clankie_stage.provider.control import Control
+from clankie_stage.provider.models import Models
+from clankie_stage.provider.serving import Completions
+
+
+def new_brain(habits: Habits | None = None) -> Brain:
+    """A brain on the machine's clock, answering by rehearsal unless told otherwise."""
+    return Brain(SystemClock(), RandomIds(), habits or Habits())
+
+
+def provider_app(brain: Brain | None = None) -> web.Application:
+    """The loopback provider: ``/v1/models``, ``/v1/chat/completions`` and ``/_control/…``.
+
+    It can be run alone or mounted below a path of another application.
+    """
+    mind = brain or new_brain()
+    app = web.Application()
+    models = Models(mind)
+    app.add_routes(
+        [
+            web.post("/v1/chat/completions", Completions(mind).handle),
+            web.get("/v1/models", models.all),
+            web.get("/v1/models/{name}", models.one),
+            *Control(mind).routes(),
+            web.route("*", "/v1/{rest:.*}", models.nothing),
+        ]
+    )
+
+    async def drop(_: web.Application) -> None:
+        mind.drop()
+
+    app.on_shutdown.append(drop)
+    return app

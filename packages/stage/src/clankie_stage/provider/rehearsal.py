@@ -1,0 +1,110 @@
+"""The rehearsal model: answers by a few visible rules, so that everything can be watched without a key."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from clankie_stage.provider.beats import Beat, Call, Fail, Finish, Pause, Say, Step
+from clankie_stage.provider.hearing import Heard, heard, since_answer
+from clankie_stage.provider.shapes import JsonObject, mapping, sequence
+from clankie_stage.provider.steps import SILENCE
+
+RULES: tuple[str, ...] = (
+    "It names everything it heard since its last answer, in order, in one short answer.",
+    "“slow”: it takes about eight seconds, writing a little now and then.",
+    "“use a tool” or “look it up”: it calls a tool first; in a room that posts a text update.",
+    "“stay silent” or “not for you”: it answers nothing to that message, and stays silent if there is no other.",
+    "“quote the marker”: it quotes the silence marker, which is a reply and no silence.",
+    "“fail on purpose”: the provider answers with an error instead.",
+    "“who are you”: it says that it is the rehearsal model, a rule book and no mind.",
+)
+"""All that the rehearsal model does, for the page and the README."""
+
+_WORDS_A_DELTA = 3
+_DELTA_PAUSE_S = 0.15
+_SLOW_S = 8.0
+_SLOW_DELTAS = 8
+_QUOTED = 120
+_UPDATE = "send_text_update"
+
+_SILENT = re.compile(r"stay silent|not for you", re.IGNORECASE)
+_TOOL = re.compile(r"use a tool|look it up", re.IGNORECASE)
+_SLOW = re.compile(r"\bslow(ly)?\b", re.IGNORECASE)
+_MARKER = re.compile(r"quote the marker", re.IGNORECASE)
+_FAIL = re.compile(r"fail on purpose", re.IGNORECASE)
+_WHO = re.compile(r"who are you|what are you", re.IGNORECASE)
+
+
+def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Step:
+    """The rehearsal model's answer to a prompt, with its pauses; see ``RULES``."""
+    fresh = heard(messages)
+    if any(_FAIL.search(one.text) for one in fresh):
+        error = Fail(500, "server_error", message="The rehearsal was asked to fail.")
+        return Step((error,), label="rehearsal: fail")
+    if any(_TOOL.search(one.text) for one in fresh) and not _used_tool(messages):
+        call = _tool_call(fresh, tools)
+        if call is not None:
+            return Step((Pause(_DELTA_PAUSE_S), call, Finish("tool_calls")), label="rehearsal: tool")
+    meant = [one for one in fresh if not _SILENT.search(one.text)]
+    if fresh and not meant:
+        return Step((*_paced(SILENCE, slow=False), Finish()), label="rehearsal: silence")
+    slow = any(_SLOW.search(one.text) for one in meant)
+    return Step((*_paced(answer(meant), slow), Finish()), label="rehearsal: answer")
+
+
+def answer(meant: Sequence[Heard]) -> str:
+    """The words that answer these messages."""
+    if not meant:
+        return "I heard nothing new."
+    lines = [_line(one) for one in meant]
+    text = lines[0] if len(lines) == 1 else "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
+    if any(_MARKER.search(one.text) for one in meant):
+        text += f"\nThe marker is {SILENCE}, and this is a reply that quotes it."
+    if any(_WHO.search(one.text) for one in meant):
+        text += "\nI am the rehearsal model: a short list of rules, and no mind."
+    return text
+
+
+def _line(one: Heard) -> str:
+    words = " ".join(one.text.split())
+    quoted = words if len(words) <= _QUOTED else f"{words[: _QUOTED - 1]}…"
+    what = f"“{quoted}”" if quoted else "something without words"
+    return f"{one.author}, I heard {what}." if one.author else f"I heard {what}."
+
+
+def _paced(text: str, slow: bool) -> list[Beat]:
+    """The text in deltas of a few words, with a pause before each."""
+    deltas = re.findall(rf"(?:\S+\s*){{1,{_WORDS_A_DELTA}}}", text)
+    if not slow:
+        return [beat for delta in deltas for beat in (Pause(_DELTA_PAUSE_S), Say(delta))]
+    size = -(-len(deltas) // _SLOW_DELTAS)
+    groups = ["".join(deltas[at : at + size]) for at in range(0, len(deltas), size)]
+    return [beat for group in groups for beat in (Pause(_SLOW_S / len(groups)), Say(group))]
+
+
+def _used_tool(messages: Sequence[JsonObject]) -> bool:
+    return any(message.get("role") == "tool" for message in since_answer(messages))
+
+
+def _tool_call(fresh: Sequence[Heard], tools: Iterable[JsonObject]) -> Call | None:
+    """A call of the update tool, else of the first tool that needs nothing but texts."""
+    functions = [mapping(tool.get("function")) or {} for tool in tools]
+    suitable = [function for function in functions if _needs_only_texts(function)]
+    suitable.sort(key=lambda function: function.get("name") != _UPDATE)
+    if not suitable:
+        return None
+    asked = next(one.text for one in fresh if _TOOL.search(one.text))
+    said = "Looking it up, one moment." if suitable[0].get("name") == _UPDATE else asked[:_QUOTED]
+    arguments = json.dumps(dict.fromkeys(_required(suitable[0]), said), ensure_ascii=False)
+    half = len(arguments) // 2
+    return Call(str(suitable[0].get("name")), (arguments[:half], arguments[half:]))
+
+
+def _needs_only_texts(function: JsonObject) -> bool:
+    properties = mapping((mapping(function.get("parameters")) or {}).get("properties")) or {}
+    return all((mapping(properties.get(name)) or {}).get("type") == "string" for name in _required(function))
+
+
+def _required(function: JsonObject) -> list[str]:
+    schema = mapping(function.get("parameters")) or {}
+    return [str(name) for name in sequence(schema.get("required")) or []]
