@@ -5,7 +5,6 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib import import_module, util
 
 from aiohttp import web
 
@@ -16,6 +15,8 @@ from clankie_stage.discord.guard import guard
 from clankie_stage.discord.page.pages import Page
 from clankie_stage.discord.snowflakes import bot_token
 from clankie_stage.discord.world import World
+from clankie_stage.provider.app import provider_app
+from clankie_stage.provider.rehearsal import RULES
 
 LARGEST_REQUEST = 128 * 1024 * 1024
 """Bytes of one request; the narrower limits of each interface apply before it."""
@@ -98,8 +99,8 @@ class Stage:
         base_url = f"http://{shown}:{bound[1]}"
         app = web.Application(middlewares=[guard()], client_max_size=LARGEST_REQUEST)
         discord = mount_discord(app, base_url, clock or SystemClock(), ids or RandomIds())
-        _mount_provider(app)
-        Page(model, _rehearsal_rules()).mount(app)
+        app.add_subapp("/provider", provider_app())
+        Page(model, RULES).mount(app)
         app.on_shutdown.append(_ending(discord))
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_WITHIN_S)
         try:
@@ -129,14 +130,3 @@ def _ending(discord: LoopbackDiscord):
         discord.end()
 
     return end
-
-
-def _mount_provider(app: web.Application) -> None:
-    if util.find_spec("clankie_stage.provider.app") is not None:
-        app.add_subapp("/provider", import_module("clankie_stage.provider.app").provider_app())
-
-
-def _rehearsal_rules() -> tuple[str, ...]:
-    if util.find_spec("clankie_stage.provider.app") is None:
-        return ()
-    return getattr(import_module("clankie_stage.provider"), "RULES", ())

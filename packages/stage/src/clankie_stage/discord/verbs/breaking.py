@@ -1,6 +1,6 @@
 """Verbs that break things."""
 
-from typing import Any
+from typing import Any, cast
 
 from clankie_stage.discord.faults import Fault
 from clankie_stage.discord.verbs.parts import Verbs
@@ -91,6 +91,7 @@ class Breaking(Verbs):
             present = getattr(self.parts.behaviour, name, None)
             if present is None or name in {"replace", "content_intent_allowed"}:
                 raise LookupError(f"the stage has no behaviour {name!r}")
-            if isinstance(value, bool) is not isinstance(present, bool) or not isinstance(value, type(present) | int):
-                raise ValueError(f"{name} is of type {type(present).__name__}")
+            wanted = cast("type[object]", type(present))
+            if type(value) is not wanted and (wanted, type(value)) != (float, int):
+                raise ValueError(f"{name} is of type {wanted.__name__}")
             setattr(self.parts.behaviour, name, value)
