@@ -1,0 +1,110 @@
+"""From whatever goes wrong to the code of the failed turn: one table. Source: FAIL-4.
+
+UnusableResponseError
+├── CutOffError           the stream ended without its terminal event
+├── LengthReachedError    the answer was cut at the model's output limit
+├── WindowReachedError    the answer was cut at the model's window
+└── RefusedError          the model or its provider refused
+"""
+
+from typing import ClassVar, Final
+
+from pydantic_ai import exceptions as library
+from pydantic_ai.messages import ModelResponse
+
+from clankie_settings.wire.failure import FailureCode
+
+_OVERFLOW_STATUS: Final = 413
+_OVERFLOW_PHRASES: Final = (
+    "context_length_exceeded",
+    "prompt is too long",
+    "maximum context length",
+    "context window",
+    "input is too long",
+    "reduce the length of the messages",
+)
+_PROVIDER_PACKAGES: Final = frozenset({"openai", "anthropic", "httpx", "httpx2", "httpcore", "httpcore2"})
+
+
+class UnusableResponseError(Exception):
+    """A response came to its end and is no answer."""
+
+    code: ClassVar[FailureCode] = FailureCode.CAPTAIN_MODEL_FAILED
+
+
+class CutOffError(UnusableResponseError):
+    """The stream ended without saying that it was complete. Source: C11."""
+
+
+class LengthReachedError(UnusableResponseError):
+    """The model's output limit cut the response; half a sentence is no answer."""
+
+
+class WindowReachedError(UnusableResponseError):
+    """The model's window was full before the response was complete. Source: CTX-8, C09."""
+
+    code = FailureCode.CAPTAIN_CONTEXT_OVERFLOW
+
+
+class RefusedError(UnusableResponseError):
+    """The model refused, or a filter stopped it, before or amid its words. Source: C34."""
+
+    code = FailureCode.CAPTAIN_MODEL_REFUSED
+
+
+_TABLE: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
+    (library.ModelContextWindowExceededError, FailureCode.CAPTAIN_CONTEXT_OVERFLOW),
+    (library.ModelQuotaExceededError, FailureCode.CAPTAIN_USAGE_LIMIT_REACHED),
+    (library.ModelRateLimitError, FailureCode.CAPTAIN_USAGE_LIMIT_REACHED),
+    (library.ContentFilterError, FailureCode.CAPTAIN_MODEL_REFUSED),
+    (library.ModelAPIError, FailureCode.CAPTAIN_MODEL_FAILED),
+    (library.UnexpectedModelBehavior, FailureCode.CAPTAIN_MODEL_FAILED),
+)
+
+
+def failure_code(error: Exception) -> FailureCode:
+    """The code of a turn that this error ends. Pure."""
+    if isinstance(error, UnusableResponseError):
+        return error.code
+    if isinstance(error, library.FallbackExceptionGroup):
+        return failure_code(error.exceptions[-1])
+    if isinstance(error, library.ModelAPIError) and _says_overflow(error):
+        return FailureCode.CAPTAIN_CONTEXT_OVERFLOW
+    for kind, code in _TABLE:
+        if isinstance(error, kind):
+            return code
+    package = type(error).__module__.partition(".")[0]
+    # What a provider's client lets through untranslated is still the provider's failure, not ours.
+    return FailureCode.CAPTAIN_MODEL_FAILED if package in _PROVIDER_PACKAGES else FailureCode.CAPTAIN_INTERNAL_ERROR
+
+
+def _says_overflow(error: library.ModelAPIError) -> bool:
+    if isinstance(error, library.ModelRateLimitError | library.ModelQuotaExceededError):
+        return False
+    if isinstance(error, library.ModelHTTPError) and error.status_code == _OVERFLOW_STATUS:
+        return True
+    said = f"{error.provider_error_code} {error.body}".casefold()
+    return any(phrase in said for phrase in _OVERFLOW_PHRASES)
+
+
+def check(response: ModelResponse) -> None:
+    """Accept a whole response.
+
+    Raises:
+        UnusableResponseError: It is not whole, or no answer.
+    """
+    said = (response.provider_details or {}).get("finish_reason")
+    if said == "model_context_window_exceeded":
+        raise WindowReachedError
+    match response.finish_reason:
+        case "content_filter":
+            raise RefusedError
+        case "length":
+            raise LengthReachedError
+        case "error":
+            raise CutOffError
+        case None if not said:
+            raise CutOffError
+        case _:
+            if response.state in ("incomplete", "interrupted"):
+                raise CutOffError

@@ -1,0 +1,184 @@
+"""A run of the model with its tools: one order in, one finish out."""
+
+import types
+from collections.abc import AsyncIterable, Awaitable, Callable, Generator
+from typing import Any, Final
+
+from pydantic_ai import Agent, UsageLimits
+from pydantic_ai.capabilities import Caching
+from pydantic_ai.messages import AgentStreamEvent, ModelResponse
+from pydantic_ai.models import Model
+from pydantic_ai.run import AgentRun
+
+from clankie_captain.agent import retries
+from clankie_captain.agent.failures import failure_code
+from clankie_captain.agent.pulse import Pulse
+from clankie_captain.agent.stretch import Stretch, said
+from clankie_captain.agent.tether import Tether
+from clankie_captain.agent.tools import toolset
+from clankie_captain.agent.transcript import Transcript
+from clankie_captain.agent.transcript_model import TranscriptModel
+from clankie_captain.core.run import Answered, Broken, Finish, Order
+from clankie_captain.ports import Loop, RunLine
+from clankie_settings.clock import Clock
+from clankie_settings.wire.failure import FailureCode
+
+MISTAKEN_CALLS: Final = 8
+"""How often in one run a model may get the same tool's arguments wrong before the run fails. Source: FAIL-4."""
+
+EVENTS_A_BREATH: Final = 32
+"""After so many events the other tasks get their turn, however fast a provider sends. Source: OPS-8."""
+
+_STAND_IN: Final = "the lane's transcript is sent instead of this"
+
+
+async def _nothing_to_close() -> None: ...
+
+
+class PydanticLoop(Loop):
+    """The loop port on pydantic-ai: one agent for all lanes, one run of it for each try.
+
+    A try that failed before the model's first token is made again from the transcript, so retries, a cut history and a
+    captain that was restarted are the same thing.
+    """
+
+    def __init__(
+        self, model: Model, clock: Clock, pulse: Pulse, close: Callable[[], Awaitable[None]] = _nothing_to_close
+    ) -> None:
+        self._clock = clock
+        self._pulse = pulse
+        self._close = close
+        self._agent: Agent[Stretch, str | None] = Agent(
+            TranscriptModel(model),
+            deps_type=Stretch,
+            output_type=[str, types.NoneType],
+            retries={"tools": MISTAKEN_CALLS},
+            capabilities=[Caching()],
+            name="clankie",
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections to the provider."""
+        await self._close()
+
+    async def think(self, order: Order, line: RunLine) -> Finish:
+        """Run until the model's last response, or until it cannot go on. Source: LANE-3, LANE-15, FAIL-4.
+
+        Raises:
+            FencedError: The line refused.
+            asyncio.CancelledError: The run was aborted; the provider's stream is closed.
+        """
+        tether = Tether(line)
+        try:
+            with self._pulse.heard_by(tether.received):
+                finish = await self._think(order, tether)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it ends this run and no other
+            finish = Broken(failure_code(error), type(error).__name__)
+        # Raised inside somebody else's code it may come out as anything at all.
+        if tether.fence is not None:
+            raise tether.fence
+        return finish
+
+    async def _think(self, order: Order, line: Tether) -> Finish:
+        transcript = Transcript(order)
+        opening = transcript.opening([*order.words, *await line.boundary()])
+        if opening is None and not transcript.unanswered:
+            return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, "NothingToAnswer")
+        rescue = _Rescue(order, transcript, line, self._clock)
+        while True:
+            stretch = Stretch(transcript, line, opening)
+            try:
+                return Answered(await self._run(order, stretch))
+            except Exception as error:
+                if line.fence is not None or not await rescue.helped(error, stretch):
+                    raise
+            opening = stretch.opening
+
+    async def _run(self, order: Order, stretch: Stretch) -> str | None:
+        response: ModelResponse | None = None
+        async with self._agent.iter(
+            _STAND_IN,
+            deps=stretch,
+            instructions=order.instructions,
+            toolsets=[toolset(order.tools)],
+            usage_limits=UsageLimits(request_limit=None),
+        ) as run:
+            async for node in run:
+                if Agent.is_model_request_node(node):
+                    if response is not None:
+                        await self._take_steered(run, stretch.line)
+                    async with node.stream(run.ctx) as events:
+                        await _follow(events, stretch)
+                elif Agent.is_call_tools_node(node):
+                    response = node.model_response
+                    await stretch.answered(response)
+                    async with node.stream(run.ctx) as events:
+                        await _follow(events, stretch)
+        return None if response is None else said(response)
+
+    async def _take_steered(self, run: AgentRun[Stretch, Any], line: Tether) -> None:
+        # Queued before the request opens, the words become part of it, behind the results of the tools. Source: LANE-3.
+        for words in await line.boundary():
+            run.enqueue(words.text)
+
+
+class _Rescue:
+    """What can be done about a failure: wait and try again, or go on with less."""
+
+    def __init__(self, order: Order, transcript: Transcript, line: Tether, clock: Clock) -> None:
+        self._order = order
+        self._transcript = transcript
+        self._line = line
+        self._clock = clock
+        self._size = -1
+        self._attempt = 0
+        self._relieved = False
+
+    async def helped(self, error: Exception, stretch: Stretch) -> bool:
+        """Whether it is worth another try now."""
+        code = failure_code(error)
+        if code in (FailureCode.CAPTAIN_CONTEXT_OVERFLOW, FailureCode.CAPTAIN_MODEL_REFUSED):
+            return await self._relieve(code)
+        if not stretch.silent:
+            return False
+        if self._transcript.size != self._size:
+            self._size, self._attempt = self._transcript.size, 0
+        self._attempt += 1
+        wait = retries.pause(error, self._attempt, self._order.run)
+        if wait is None:
+            return False
+        self._line.event()
+        await self._clock.sleep(wait)
+        return True
+
+    async def _relieve(self, code: FailureCode) -> bool:
+        overflow = code is FailureCode.CAPTAIN_CONTEXT_OVERFLOW
+        if self._relieved:
+            # The next message must not meet the same wall.
+            if overflow and (stays := self._transcript.own_only()) is not None:
+                await self._line.cut(stays)
+            return False
+        self._relieved = True
+        if overflow:
+            stays = self._transcript.shorten()
+        else:
+            # Words that a filter refused trip it again and again; without them this message may pass. Source: C34.
+            stays = self._transcript.own_only() if self._transcript.follows_unanswered() else None
+        if stays is None:
+            return False
+        await self._line.cut(stays)
+        return True
+
+
+async def _follow(events: AsyncIterable[AgentStreamEvent], stretch: Stretch) -> None:
+    count = 0
+    async for event in events:
+        stretch.happened(event)
+        count += 1
+        if count % EVENTS_A_BREATH == 0:
+            await _breathe()
+
+
+@types.coroutine
+def _breathe() -> Generator[None]:
+    yield

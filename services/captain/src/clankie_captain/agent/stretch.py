@@ -1,0 +1,87 @@
+"""One try of a run at the model: what is sent, what was recorded, and how far it got."""
+
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+)
+
+from clankie_captain.agent import history
+from clankie_captain.agent.failures import check
+from clankie_captain.agent.scrubbing import scrub
+from clankie_captain.agent.tether import Tether
+from clankie_captain.agent.transcript import Transcript
+from clankie_captain.agent.validity import clean, clean_request
+from clankie_captain.core.run import Usage
+
+
+class Stretch:
+    """What the library's run carries along as its dependencies; tools reach the lane through ``line``.
+
+    ``opening`` is the first request, as long as it was not sent. ``silent`` is true from the start of a request until
+    the model's first token: only then can the request be made again.
+    """
+
+    def __init__(self, transcript: Transcript, line: Tether, opening: ModelRequest | None) -> None:
+        self.transcript = transcript
+        self.line = line
+        self.opening = opening
+        self.silent = True
+        self._requests = 0
+
+    async def sending(self, latest: ModelMessage) -> list[ModelMessage]:
+        """Record what the transcript lacks of a request, and give all that is to be sent. Source: LANE-13, DUR-1."""
+        self._requests += 1
+        self.silent = True
+        # The library's run knows nothing of the past: its first request only stands in for ours.
+        request = self.opening if self._requests == 1 else latest
+        if isinstance(request, ModelRequest) and (cleaned := clean_request(request)) is not None:
+            await self._record(cleaned)
+        self.opening = None
+        self.line.requesting()
+        return self.transcript.messages
+
+    async def answered(self, response: ModelResponse) -> None:
+        """Take a response that has come to its end: count it, judge it, record it.
+
+        Raises:
+            UnusableResponseError: It is not whole, or no answer; it leaves no trace in the history.
+        """
+        self.silent = False
+        spent = response.usage
+        self.line.spent(
+            Usage(
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+                cached_tokens=spent.cache_read_tokens,
+                requests=1,
+                tool_calls=len(response.tool_calls),
+            )
+        )
+        check(response)
+        if (cleaned := clean(response)) is not None:
+            await self._record(cleaned)
+
+    def happened(self, event: AgentStreamEvent) -> None:
+        """Tell the lane about an event, words apart from the rest. Source: FAIL-3, ROOM-2."""
+        self.silent = False
+        match event:
+            case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+                self.line.wrote(scrub(text))
+            case _:
+                self.line.event()
+
+    async def _record(self, message: ModelMessage) -> None:
+        draft = history.draft(message)
+        await self.line.record([draft])
+        self.transcript.add(draft)
+
+
+def said(response: ModelResponse) -> str | None:
+    """The words of a response, None where it has none. Source: LANE-15."""
+    return scrub("".join(part.content for part in response.parts if isinstance(part, TextPart))) or None

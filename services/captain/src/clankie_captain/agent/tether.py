@@ -1,0 +1,86 @@
+"""A run's line to its lane that remembers having been refused."""
+
+from collections.abc import Sequence
+
+from clankie_captain.core.run import Draft, Usage, Words
+from clankie_captain.errors import FencedError
+from clankie_captain.ports import RunLine, UpdateOutcome
+
+
+class Tether(RunLine):
+    """Hands everything to the lane's line.
+
+    What it raises passes through other people's code (tools, the loop library, HTTP clients), which may wrap it; so the
+    refusal is kept in ``fence`` for whoever began the run.
+    """
+
+    def __init__(self, line: RunLine) -> None:
+        self._line = line
+        self.fence: FencedError | None = None
+
+    async def boundary(self) -> Sequence[Words]:
+        """Take what was steered."""
+        try:
+            return await self._line.boundary()
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    async def record(self, drafts: Sequence[Draft]) -> None:
+        """Store entries."""
+        try:
+            await self._line.record(drafts)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    async def cut(self, kept: int) -> None:
+        """Leave out older entries."""
+        try:
+            await self._line.cut(kept)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    async def update(self, text: str) -> UpdateOutcome:
+        """Post mid-turn words."""
+        try:
+            return await self._line.update(text)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def event(self) -> None:
+        """Tell a sign of life."""
+        try:
+            self._line.event()
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def received(self) -> None:
+        """Tell that bytes came."""
+        try:
+            self._line.received()
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def requesting(self) -> None:
+        """Tell that a request begins."""
+        try:
+            self._line.requesting()
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def wrote(self, text: str) -> None:
+        """Tell further words."""
+        try:
+            self._line.wrote(text)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def spent(self, usage: Usage) -> None:
+        """Tell what a request cost."""
+        try:
+            self._line.spent(usage)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def _fenced(self, refusal: FencedError) -> FencedError:
+        self.fence = refusal
+        return refusal

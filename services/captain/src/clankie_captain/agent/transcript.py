@@ -1,0 +1,70 @@
+"""What the model is shown in a run: the lane's history and what this run has added to it."""
+
+from collections.abc import Sequence
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
+
+from clankie_captain.agent import history, overflow
+from clankie_captain.agent.history import Kept
+from clankie_captain.core.run import Draft, Order, Words
+from clankie_settings.ids import RunId
+
+
+class Transcript:
+    """The messages of a lane in the order in which they are sent; it only grows, until it is cut. Source: LANE-13."""
+
+    def __init__(self, order: Order) -> None:
+        self._run: RunId = order.run
+        self._kept: list[Kept] = history.kept(order.history)
+        self._entries = len(order.history)
+        self._messages: list[ModelMessage] | None = None
+
+    @property
+    def messages(self) -> list[ModelMessage]:
+        """Everything that the next request holds. Not to be changed."""
+        if self._messages is None:
+            self._messages = [each.message for each in self._kept]
+        return self._messages
+
+    @property
+    def size(self) -> int:
+        """How many messages there are."""
+        return len(self._kept)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether it ends in a request."""
+        return bool(self._kept) and isinstance(self._kept[-1].message, ModelRequest)
+
+    def opening(self, words: Sequence[Words]) -> ModelRequest | None:
+        """The request with which a run begins, each delivery a part of its own; None: it goes on where it stands."""
+        return history.opening(self.messages, [UserPromptPart(each.text) for each in words])
+
+    def add(self, draft: Draft) -> None:
+        """Take a recorded entry, as it reads back from its payload: a restarted captain sends the same bytes."""
+        message = history.message(draft.payload)
+        self._entries += 1
+        if message is not None:
+            self._kept.append(Kept(message, self._run, self._entries - 1, len(draft.payload)))
+            self._messages = None
+
+    def shorten(self) -> int | None:
+        """Drop about half of the text at the front; how many of the newest entries stay, None where nothing can go."""
+        start = overflow.boundary(self._kept, self._run)
+        return None if start is None else self._begin_at(start)
+
+    def own_only(self) -> int | None:
+        """Drop everything that is not of this run; how many of the newest entries stay, None where nothing can go."""
+        start = overflow.own_start(self._kept, self._run)
+        return self._begin_at(start) if 0 < start < len(self._kept) else None
+
+    def follows_unanswered(self) -> bool:
+        """Whether this run's first words came right after others that were never answered."""
+        start = overflow.own_start(self._kept, self._run)
+        return start > 0 and isinstance(self._kept[start - 1].message, ModelRequest)
+
+    def _begin_at(self, start: int) -> int:
+        stays = self._entries - self._kept[start].place
+        del self._kept[:start]
+        self._messages = None
+        return stays

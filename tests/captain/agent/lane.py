@@ -1,0 +1,115 @@
+"""A lane as the loop sees it: entries as text, and a line whose every call is written down."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from clankie_captain.core.run import Draft, Entry, Finish, Order, Usage, Words
+from clankie_captain.ports import Loop, RunLine, UpdateOutcome
+from clankie_settings.ids import DeliveryId, LaneId, RunId
+
+INSTRUCTIONS = "You are Clankie."
+TOOLS = ("send_text_update",)
+
+
+def words(*texts: str) -> tuple[Words, ...]:
+    return tuple(Words(DeliveryId(f"d-{text[:20]}"), text) for text in texts)
+
+
+@dataclass
+class Lane:
+    """Entries as they are stored; a cut takes the older ones away from the model."""
+
+    entries: list[Entry] = field(default_factory=list[Entry])
+    runs: int = 0
+    instructions: str = INSTRUCTIONS
+    tools: tuple[str, ...] = TOOLS
+
+    def order(self, *texts: str) -> Order:
+        """What a new run starts with."""
+        self.runs += 1
+        run = RunId(f"run_{self.runs}")
+        return Order(LaneId("rooms/1"), run, self.instructions, tuple(self.entries), words(*texts), self.tools)
+
+    async def run(self, loop: Loop, *texts: str, line: "Line | None" = None) -> Finish:
+        """One run of a loop in this lane."""
+        order = self.order(*texts)
+        line = line or Line()
+        line.lane, line.run = self, order.run
+        return await loop.think(order, line)
+
+
+class Line(RunLine):
+    """Writes down what the loop says; steered words and hindrances are put in by tests."""
+
+    def __init__(self) -> None:
+        self.lane = Lane()
+        self.run = RunId("run_0")
+        self.calls: list[str] = []
+        self.steered: list[Words] = []
+        self.texts: list[str] = []
+        self.usage = Usage()
+        self.updates: list[str] = []
+        self.cuts: list[int] = []
+        self.outcome: UpdateOutcome = UpdateOutcome("posted")
+        self.while_updating: Callable[[], Awaitable[None]] | None = None
+        self.on: Callable[[str], None] = lambda name: None
+
+    def _call(self, name: str) -> None:
+        self.calls.append(name)
+        self.on(name)
+
+    async def boundary(self) -> Sequence[Words]:
+        self._call("boundary")
+        taken, self.steered = self.steered, []
+        return taken
+
+    async def record(self, drafts: Sequence[Draft]) -> None:
+        self._call("record " + " ".join(draft.kind for draft in drafts))
+        for draft in drafts:
+            self.lane.entries.append(Entry(len(self.lane.entries), self.run, draft.kind, draft.payload))
+
+    async def cut(self, kept: int) -> None:
+        self._call("cut")
+        self.cuts.append(kept)
+        del self.lane.entries[: len(self.lane.entries) - kept]
+
+    def event(self) -> None:
+        self._call("event")
+
+    def received(self) -> None:
+        self._call("received")
+
+    def requesting(self) -> None:
+        self._call("requesting")
+
+    def wrote(self, text: str) -> None:
+        self._call("wrote")
+        self.texts.append(text)
+
+    def spent(self, usage: Usage) -> None:
+        self._call("spent")
+        self.usage = self.usage.plus(usage)
+
+    async def update(self, text: str) -> UpdateOutcome:
+        self._call("update")
+        self.updates.append(text)
+        if self.while_updating is not None:
+            await self.while_updating()
+        return self.outcome
+
+
+class StillClock:
+    """Time that passes only by being slept away."""
+
+    def __init__(self) -> None:
+        self.slept: list[timedelta] = []
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + self.elapsed()
+
+    def elapsed(self) -> timedelta:
+        return sum(self.slept, timedelta())
+
+    async def sleep(self, duration: timedelta) -> None:
+        self.slept.append(duration)
