@@ -2,9 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from clankie_captain.core.run import Draft, Finish, Order, Usage, Words
+from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.reply import Reply
+from clankie_captain.core.run import Broken, Draft, Entry, Finish, Order, Usage, Words
+from clankie_captain.core.turns import (
+    Acceptance,
+    Counts,
+    Heard,
+    LiveRun,
+    Numbered,
+    Pending,
+    Received,
+    Settling,
+    Turn,
+)
+from clankie_settings.ids import ActionId, DeliveryId, PresenceId, RunId, TurnId
+from clankie_settings.wire.action import StoredAction
+from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt
+from clankie_settings.wire.trigger import Trigger
 
 UpdateFate = Literal["posted", "refused", "unknown"]
 """What became of mid-turn words: in the room, not in the room, or nobody knows and it must not be repeated."""
@@ -86,4 +104,126 @@ class Loop(Protocol):
             FencedError: The line refused.
             asyncio.CancelledError: The run was aborted.
         """
+        ...
+
+
+class Lanes(Protocol):
+    """Lanes as rows; ``store/lanes.py`` says what each promises."""
+
+    async def accept(self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime) -> Acceptance:
+        """Accept a delivery once and decide its way into the lane."""
+        ...
+
+    async def owner(self, run: LiveRun) -> Pending:
+        """The delivery that owns a run."""
+        ...
+
+    async def take(self, run: LiveRun, now: datetime) -> tuple[Pending, ...]:
+        """The steered deliveries that the run's next request carries."""
+        ...
+
+    async def record(self, run: LiveRun, drafts: Sequence[Draft], heard: Sequence[Heard]) -> None:
+        """Append entries; with them, ``heard`` deliveries become heard."""
+        ...
+
+    async def history(self, run: LiveRun) -> tuple[Entry, ...]:
+        """What the model is shown of the lane so far."""
+        ...
+
+    async def cut(self, run: LiveRun, kept: int) -> None:
+        """Leave out of the lane's history everything but the newest ``kept`` entries."""
+        ...
+
+
+class Runs(Protocol):
+    """Runs as rows; ``store/runs.py`` says what each promises."""
+
+    async def settle(
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+    ) -> Settling:
+        """End a run once, with a result for each of its turns, or let it go on."""
+        ...
+
+    async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
+        """Take over, with a new epoch and as their next attempt, the runs that a captain that died left live."""
+        ...
+
+    async def start_waiting(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
+        """Start lanes whose turns only wait, at most one for each fresh run id."""
+        ...
+
+
+class Deliveries(Protocol):
+    """Deliveries as presences ask for them; ``store/deliveries.py`` says what each promises."""
+
+    async def find(self, presence: PresenceId, delivery: DeliveryId) -> Turn:
+        """A delivery of the presence, as it is now."""
+        ...
+
+    async def owed(self, presence: PresenceId) -> OwedList:
+        """What is queued, running, or settled and not yet receipted."""
+        ...
+
+    async def receive(self, presence: PresenceId, delivery: DeliveryId, receipt: Receipt) -> Received:
+        """Keep the receipt of one part."""
+        ...
+
+    async def counts(self) -> Counts:
+        """What the captain has in hand."""
+        ...
+
+
+class Presences(Protocol):
+    """What the captain remembers for presences; ``store/presences.py`` says what each promises."""
+
+    async def alive(self, presence: PresenceId, at: datetime) -> None:
+        """Remember that the presence was heard of."""
+        ...
+
+    async def rooms(self, presence: PresenceId) -> KnownRooms:
+        """The rooms that the presence stood in."""
+        ...
+
+    async def seen(self) -> tuple[tuple[PresenceId, datetime], ...]:
+        """All presences and when each was last heard of."""
+        ...
+
+
+class Actions(Protocol):
+    """Stored actions; ``store/actions.py`` says what each promises."""
+
+    async def add(self, run: LiveRun, action: StoredAction, at: datetime, most: int) -> Numbered | None:
+        """Store an action of a live run."""
+        ...
+
+    async def pending(self, presence: PresenceId, after: int, most: int = 100) -> tuple[Numbered, ...]:
+        """The presence's actions after ``after`` that were not acknowledged."""
+        ...
+
+    async def acknowledge(self, presence: PresenceId, action: ActionId, receipt: ActionReceipt) -> None:
+        """Keep what became of an action."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SettledRun:
+    """What ``turn-settled.jsonl`` says of a run; ids, codes, counts and durations only. Source: OPS-6."""
+
+    run: LiveRun
+    outcome: str
+    absorbed: int
+    usage: Usage
+    context_start: int
+    context_end: int
+    events: int
+    waited: timedelta
+    took: timedelta
+    at: datetime
+
+
+class TurnLog(Protocol):
+    """Where settled runs are written down."""
+
+    async def settled(self, record: SettledRun) -> None:
+        """Write one line. Never raises: a log that cannot be written costs the line, not the turn."""
         ...

@@ -93,6 +93,6 @@ def failure(
     return Failed(delivery_id=delivery, turn_id=turn, run_id=run, owed=notice, code=code, notice=notice)
 
 
-def may_resume(attempt: int) -> bool:
-    """Whether an interrupted run of so many attempts is tried again. Source: DUR-2."""
-    return attempt < bounds.RUN_ATTEMPTS
+def may_run(attempt: int) -> bool:
+    """Whether a run may begin its attempt of this number, counted from 1. Source: DUR-2."""
+    return attempt <= bounds.RUN_ATTEMPTS

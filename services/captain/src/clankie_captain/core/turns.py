@@ -1,7 +1,7 @@
 """A turn and a run as the store knows them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from clankie_captain.core.lane import LaneKey
@@ -83,3 +83,29 @@ class Ended:
 
 Settling = RunOn | Ended
 """The run goes on, or it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A stored action as the stream shows it: its place in the presence's sequence, its name, and its JSON."""
+
+    seq: int
+    name: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What a receipt came to; ``latency`` from message to last part, where this receipt was the last."""
+
+    owed: bool
+    latency: timedelta | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the captain has in hand: lanes ever, runs that are live, turns that no run has heard."""
+
+    lanes: int
+    live_runs: int
+    waiting: int

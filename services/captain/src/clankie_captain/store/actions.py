@@ -1,28 +1,18 @@
 """Stored actions: a sequence per presence, given out in the transaction that stores the action."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from clankie_captain.core.turns import LiveRun
+from clankie_captain.core.turns import LiveRun, Numbered
 from clankie_captain.errors import FencedError, UnknownActionError
 from clankie_captain.store import tables
 from clankie_captain.store.engine import Database
 from clankie_settings.ids import ActionId, PresenceId
 from clankie_settings.wire.action import StoredAction
 from clankie_settings.wire.receipt import ActionReceipt
-
-
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A stored action as the stream shows it: its place in the presence's sequence, its name, and its JSON."""
-
-    seq: int
-    name: str
-    payload: str
 
 
 class ActionStore:

@@ -1,13 +1,12 @@
 """Deliveries after they were accepted: results, receipts, what a room still lacks. Source: WIRE-5, OUT-1."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from clankie_captain.core.turns import Turn
+from clankie_captain.core.turns import Counts, Received, Turn
 from clankie_captain.errors import UnknownDeliveryError
 from clankie_captain.store import rows, tables
 from clankie_captain.store.engine import Database
@@ -15,14 +14,6 @@ from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId
 from clankie_settings.wire.receipt import Owed, OwedList, Receipt
 from clankie_settings.wire.trigger import Trigger
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """What a receipt came to; ``latency`` from message to last part, where this receipt was the last."""
-
-    owed: bool
-    latency: timedelta | None
 
 
 class DeliveryStore:
@@ -82,12 +73,15 @@ class DeliveryStore:
 
         return await self._database.transact(work)
 
-    async def pending(self) -> int:
-        """How many deliveries are not settled."""
+    async def counts(self) -> Counts:
+        """What the captain has in hand."""
 
-        async def work(connection: AsyncConnection) -> int:
-            statement = select(func.count()).where(tables.delivery.c.state != "done")
-            return (await connection.execute(statement)).scalar_one()
+        async def work(connection: AsyncConnection) -> Counts:
+            one = tables.delivery.c
+            waiting = select(func.count()).where(one.state.in_(("queued", "steer")))
+            lanes = select(func.count(), func.count(tables.lane.c.live_run))
+            known, live = (await connection.execute(lanes)).one()
+            return Counts(known, live, (await connection.execute(waiting)).scalar_one())
 
         return await self._database.transact(work)
 

@@ -47,6 +47,16 @@ class PresenceStore:
 
         return await self._database.transact(work)
 
+    async def seen(self) -> tuple[tuple[PresenceId, datetime], ...]:
+        """All presences and when each was last heard of."""
+
+        async def work(connection: AsyncConnection) -> tuple[tuple[PresenceId, datetime], ...]:
+            one = tables.presence.c
+            found = await connection.execute(select(one.id, one.alive_at).order_by(one.id))
+            return tuple((PresenceId(row.id), row.alive_at) for row in found)
+
+        return await self._database.transact(work)
+
 
 async def touch_presence(connection: AsyncConnection, presence: PresenceId, at: datetime) -> None:
     """Note inside a transaction that the presence was heard of."""

@@ -56,24 +56,33 @@ class RunStore:
 
         return await self._database.transact(work)
 
-    async def recover(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
-        """Take over, with a new epoch, what a captain that died left live, and start lanes whose turns only wait.
-
-        ``fresh`` gives run ids for the latter; lanes beyond their number are left for another call.
+    async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
+        """Take over, with a new epoch and as their next attempt, the runs that a captain that died left live.
 
         Source: DUR-2, LANE-2.
         """
 
         async def work(connection: AsyncConnection) -> tuple[LiveRun, ...]:
-            one = tables.lane.c
-            live = (await connection.execute(select(tables.lane).where(one.live_run.is_not(None)))).all()
-            taken = [await _take_over(connection, row) for row in live]
-            waiting = select(tables.delivery.c.lane).where(tables.delivery.c.state == "queued").distinct()
+            live = select(tables.lane).where(tables.lane.c.live_run.is_not(None)).order_by(tables.lane.c.touched_at)
+            return tuple([await _take_over(connection, row, at) for row in (await connection.execute(live)).all()])
+
+        return await self._database.transact(work)
+
+    async def start_waiting(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
+        """Start lanes whose turns only wait, at most one for each fresh run id.
+
+        Source: LANE-6.
+        """
+
+        async def work(connection: AsyncConnection) -> tuple[LiveRun, ...]:
+            one, own = tables.lane.c, tables.delivery.c
+            waiting = select(own.lane).where(own.state == "queued").distinct()
             idle = select(tables.lane).where(one.live_run.is_(None), one.id.in_(waiting)).limit(len(fresh))
-            for run, row in zip(fresh, (await connection.execute(idle)).all(), strict=False):
-                started = await _follow(connection, rows.lane_key(row), run, at)
-                taken.extend([started] if started is not None else [])
-            return tuple(taken)
+            found = (await connection.execute(idle)).all()
+            started = [
+                await _follow(connection, rows.lane_key(row), run, at) for run, row in zip(fresh, found, strict=False)
+            ]
+            return tuple(each for each in started if each is not None)
 
         return await self._database.transact(work)
 
@@ -166,9 +175,10 @@ async def _follow(connection: AsyncConnection, lane: LaneKey, run: RunId, at: da
     return await start(connection, lane, run, row, at)
 
 
-async def _take_over(connection: AsyncConnection, lane: AnyRow) -> LiveRun:
+async def _take_over(connection: AsyncConnection, lane: AnyRow, at: datetime) -> LiveRun:
     one = tables.lane.c
-    change = update(tables.lane).where(one.id == lane.id).values(epoch=one.epoch + 1).returning(one.epoch)
+    raised = {"epoch": one.epoch + 1, "touched_at": at}
+    change = update(tables.lane).where(one.id == lane.id).values(raised).returning(one.epoch)
     epoch = (await connection.execute(change)).scalar_one()
     mine = tables.run.c.id == lane.live_run
     again = update(tables.run).where(mine).values(epoch=epoch, attempt=tables.run.c.attempt + 1)

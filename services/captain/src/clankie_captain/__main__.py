@@ -1,0 +1,85 @@
+"""``python -m clankie_captain``: serve until told to stop."""
+
+import socket
+import sys
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from fastapi import FastAPI
+
+from clankie_captain import app as composition
+from clankie_captain import log
+from clankie_captain.errors import CaptainError, ConfigurationError
+from clankie_settings.environment import SettingsError, captain_settings, process_environment
+from clankie_settings.schema import CaptainSettings
+from clankie_settings.secrets import TokenFileError
+
+EX_CONFIG: Final = 78
+"""The exit code that says: starting again changes nothing, the configuration must (sysexits)."""
+
+EX_UNAVAILABLE: Final = 69
+"""The exit code of a captain that cannot use its store."""
+
+STOP_WITHIN_S: Final = 5
+"""How long open connections are waited for at a stop, in seconds; what they wait for is on disk. Source: DUR-5."""
+
+
+class _Server(uvicorn.Server):
+    """Lets waiting callers go as soon as a stop is asked for, since the server waits for them before it stops."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Drain, then stop."""
+        composition.drain(self._app)
+        super().handle_exit(sig, frame)
+
+
+def main() -> int:
+    """Run the captain; the exit code."""
+    log.configure()
+    try:
+        settings = captain_settings(process_environment())
+        app = composition.build(settings)
+    except (SettingsError, TokenFileError, CaptainError) as error:
+        return _refused(str(error), EX_CONFIG)
+    host, port = _address(settings)
+    try:
+        listener = socket.create_server((host, port), reuse_port=False)
+    except OSError as error:
+        return _refused(
+            f"{host}:{port} cannot be listened on ({error.strerror}); set CLANKIE_CAPTAIN_URL to a free port", EX_CONFIG
+        )
+    with listener:
+        return _serve(app, listener)
+
+
+def _serve(app: FastAPI, listener: socket.socket) -> int:
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_WITHIN_S
+    )
+    server = _Server(config, app)
+    server.run(sockets=[listener])
+    reason = composition.refusal(app)
+    if reason is not None:
+        return _refused(str(reason), EX_CONFIG if isinstance(reason, ConfigurationError) else EX_UNAVAILABLE)
+    return 0 if server.started else EX_UNAVAILABLE
+
+
+def _refused(sentence: str, code: int) -> int:
+    print(f"clankie captain: {sentence}", file=sys.stderr)
+    return code
+
+
+def _address(settings: CaptainSettings) -> tuple[str, int]:
+    if settings.captain_bind is None:
+        return settings.captain_address
+    host, _, port = settings.captain_bind.rpartition(":")
+    return host, int(port)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The captain's door: one file a resource. Source: wire.md."""

@@ -1,0 +1,88 @@
+"""The stream of actions and their receipts. Source: wire.md, ROOM-2, ROOM-3."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Request
+from fastapi.sse import format_sse_event
+from starlette.responses import Response, StreamingResponse
+
+from clankie_captain.api import body
+from clankie_captain.api.auth import AskingPresence
+from clankie_captain.api.context import Captain, captain
+from clankie_captain.api.problems import ProblemError
+from clankie_captain.lanes.signals import Nudge, Sign
+from clankie_settings import bounds
+from clankie_settings.ids import ActionId, PresenceId
+from clankie_settings.wire.receipt import ActionReceipt
+
+router = APIRouter(prefix="/v1")
+
+Parts = Annotated[Captain, Depends(captain)]
+
+
+@router.get("/presences/{presence_id}/actions")
+async def stream(
+    parts: Parts, presence: AskingPresence, presence_id: str, last_event_id: Annotated[str | None, Header()] = None
+) -> Response:
+    """What the captain wants in the presence's rooms, as server-sent events."""
+    own(presence, presence_id)
+    if last_event_id is not None and not last_event_id.isdecimal():
+        raise ProblemError(422, "invalid_event_id", "Last-Event-ID: a number that this stream gave", "Last-Event-ID")
+    after = int(last_event_id) if last_event_id is not None else 0
+    await parts.presences.alive(presence, parts.clock.now())
+    return StreamingResponse(
+        _events(parts, presence, after), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+@router.get("/presences/{presence_id}/rooms")
+async def rooms(parts: Parts, presence: AskingPresence, presence_id: str) -> Response:
+    """The rooms that the presence stood in, and when it was last heard of."""
+    own(presence, presence_id)
+    known = await parts.presences.rooms(presence)
+    return Response(known.model_dump_json(exclude_none=True), media_type="application/json")
+
+
+@router.post("/actions/{action_id}/receipt", status_code=204)
+async def take_receipt(request: Request, parts: Parts, presence: AskingPresence, action_id: str) -> Response:
+    """Keep what became of an action, and tell whoever waits for it."""
+    receipt = await body.read(request, ActionReceipt, "invalid_receipt")
+    await parts.actions.acknowledge(presence, ActionId(action_id), receipt)
+    parts.receipts.give(action_id, receipt)
+    return Response(status_code=204)
+
+
+def own(presence: PresenceId, named: str) -> None:
+    """Let a presence reach only what is its own.
+
+    Raises:
+        ProblemError: 403 for another's.
+    """
+    if presence != named:
+        raise ProblemError(403, "presence_mismatch", "a presence reaches only what is its own", "presence_id")
+
+
+async def _events(parts: Captain, presence: PresenceId, after: int) -> AsyncIterator[bytes]:
+    with parts.signals.inbox(presence) as inbox:
+        # The first bytes tell the presence that it is connected.
+        yield format_sse_event(comment="clankie")
+        while not parts.signals.closed:
+            for action in await parts.actions.pending(presence, after):
+                yield format_sse_event(data_str=action.payload, event=action.name, id=str(action.seq))
+                after = action.seq
+            sign = await _next(inbox)
+            if sign is None:
+                yield format_sse_event(comment="")
+                await parts.presences.alive(presence, parts.clock.now())
+            elif not isinstance(sign, Nudge):
+                yield format_sse_event(data_str=sign.model_dump_json(), event=sign.name)
+
+
+async def _next(inbox: "asyncio.Queue[Sign]") -> Sign | None:
+    try:
+        async with asyncio.timeout(bounds.SSE_COMMENT_EVERY.total_seconds()):
+            return await inbox.get()
+    except TimeoutError:
+        return None

@@ -1,0 +1,40 @@
+"""What every resource works with; ``app.py`` fills it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from fastapi import Request
+
+from clankie_captain.api.auth import Keys
+from clankie_captain.core.settlement import Settled
+from clankie_captain.lanes.desk import Desk
+from clankie_captain.lanes.registry import Registry
+from clankie_captain.lanes.signals import Signals
+from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.ports import Actions, Deliveries, Presences
+from clankie_settings.clock import Clock
+from clankie_settings.wire.receipt import ActionReceipt
+
+
+@dataclass(frozen=True, slots=True)
+class Captain:
+    """The captain's parts as its door sees them."""
+
+    keys: Keys
+    desk: Desk
+    deliveries: Deliveries
+    presences: Presences
+    actions: Actions
+    registry: Registry
+    signals: Signals
+    settlements: Waiters[Settled]
+    receipts: Waiters[ActionReceipt]
+    clock: Clock
+    started_at: datetime
+    version: str
+
+
+def captain(request: Request) -> Captain:
+    """The captain that answers this request."""
+    return cast("Captain", request.app.state.captain)

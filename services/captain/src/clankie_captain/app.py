@@ -1,0 +1,176 @@
+"""The composition root: the only place that constructs the captain's parts."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI
+
+from clankie_captain.agent.model import build_loop
+from clankie_captain.api import actions, health, openapi, problems, turns
+from clankie_captain.api.auth import Keys
+from clankie_captain.api.context import Captain
+from clankie_captain.api.header import WireHeader
+from clankie_captain.core import stall
+from clankie_captain.core.lane import Trust
+from clankie_captain.core.settlement import Settled
+from clankie_captain.core.turns import LiveRun
+from clankie_captain.errors import CaptainError, ConfigurationError
+from clankie_captain.lanes.desk import Desk
+from clankie_captain.lanes.line import LineParts
+from clankie_captain.lanes.recovery import recover
+from clankie_captain.lanes.registry import Registry
+from clankie_captain.lanes.runner import Runner, RunnerParts
+from clankie_captain.lanes.signals import Signals
+from clankie_captain.lanes.turn_log import TurnFile
+from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.ports import Loop
+from clankie_captain.store.actions import ActionStore
+from clankie_captain.store.deliveries import DeliveryStore
+from clankie_captain.store.engine import Database, StateLock
+from clankie_captain.store.lanes import LaneStore
+from clankie_captain.store.presences import PresenceStore
+from clankie_captain.store.runs import RunStore
+from clankie_settings import secrets
+from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
+from clankie_settings.ids import PresenceId
+from clankie_settings.schema import CaptainSettings
+from clankie_settings.wire.receipt import ActionReceipt
+
+DISCORD: Final = PresenceId("discord")
+"""The presence whose token is ``CLANKIE_CAPTAIN_TOKEN``."""
+
+MakeLoop = Callable[[CaptainSettings, Clock], Loop]
+"""What builds the loop; tests hand in one of their own."""
+
+
+def build(
+    settings: CaptainSettings,
+    make_loop: MakeLoop = build_loop,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> FastAPI:
+    """The captain as an application; its parts live for as long as its lifespan.
+
+    Raises:
+        ConfigurationError: A setting names something that this captain cannot do.
+        TokenFileError: The state folder can neither hold nor give the tokens.
+    """
+    keys = _keys(settings)
+    database = _database_url(settings)
+    persona = _persona(settings.persona_file)
+    time, fresh = clock or SystemClock(), ids or RandomIds()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            try:
+                # Before the store opens, so that a wrong model never leaves a half-started captain.
+                loop = make_loop(settings, time)
+                store = await Database.open(database, StateLock(settings.state / "captain.lock"))
+            except CaptainError as error:
+                app.state.refusal = error
+                raise
+            stack.push_async_callback(store.close)
+            captain, runs = _captain(settings, keys, store, loop, persona, time, fresh)
+            stack.push_async_callback(captain.registry.stop)
+            app.state.captain = captain
+            await recover(runs, captain.registry, time, fresh)
+            yield
+            drain(app)
+
+    app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
+    app.add_middleware(WireHeader)
+    for resource in (turns, actions, health):
+        app.include_router(resource.router)
+    problems.install(app)
+    openapi.install(app)
+    return app
+
+
+def drain(app: FastAPI) -> None:
+    """Take nothing new and let all who wait go, so that the server can stop. Source: DUR-5."""
+    captain: Captain | None = getattr(app.state, "captain", None)
+    if captain is not None:
+        captain.desk.drain()
+        captain.receipts.drain()
+        captain.signals.close()
+
+
+def refusal(app: FastAPI) -> CaptainError | None:
+    """Why the captain did not start, where it was one of its own reasons."""
+    return getattr(app.state, "refusal", None)
+
+
+def _captain(
+    settings: CaptainSettings,
+    keys: Keys,
+    store: Database,
+    loop: Loop,
+    persona: str | None,
+    clock: Clock,
+    ids: Ids,
+) -> tuple[Captain, RunStore]:
+    lanes, runs, deliveries, held = LaneStore(store), RunStore(store), DeliveryStore(store), ActionStore(store)
+    signals, receipts = Signals(), Waiters[ActionReceipt]()
+    settlements = Waiters[Settled]()
+    parts = RunnerParts(
+        runs=runs,
+        line=LineParts(lanes, held, signals, receipts, clock, ids),
+        loop=loop,
+        turn_log=TurnFile(settings.state / "turn-settled.jsonl"),
+        limits=stall.limits(settings.stall_after),
+        persona=persona,
+    )
+
+    def make(live: LiveRun) -> Runner:
+        return Runner(parts, live)
+
+    registry = Registry(make, settlements, settings.live_runs)
+    trust = Trust(frozenset(settings.system_actors), frozenset(settings.system_rooms))
+    desk = Desk(lanes, deliveries, registry, settlements, trust, clock, ids)
+    captain = Captain(
+        keys=keys,
+        desk=desk,
+        deliveries=deliveries,
+        presences=PresenceStore(store),
+        actions=held,
+        registry=registry,
+        signals=signals,
+        settlements=settlements,
+        receipts=receipts,
+        clock=clock,
+        started_at=clock.now(),
+        version=version("clankie-captain"),
+    )
+    return captain, runs
+
+
+def _keys(settings: CaptainSettings) -> Keys:
+    discord = secrets.token(settings.captain_token, settings.state, "captain-token").get_secret_value()
+    operator = secrets.token(settings.operator_token, settings.state, "operator-token").get_secret_value()
+    own = {PresenceId(name): each.token.get_secret_value() for name, each in settings.presences.items()}
+    if DISCORD in own:
+        raise ConfigurationError("presences.discord: its token is CLANKIE_CAPTAIN_TOKEN; remove the table")
+    presences = {DISCORD: discord, **own}
+    if len({*presences.values(), operator}) != len(presences) + 1:
+        raise ConfigurationError("two tokens are alike; give each presence and the operator one of their own")
+    return Keys(presences, operator)
+
+
+def _database_url(settings: CaptainSettings) -> str:
+    url = settings.database_url or f"sqlite+aiosqlite:///{settings.state / 'captain.db'}"
+    if not url.startswith("sqlite+aiosqlite:"):
+        raise ConfigurationError("CLANKIE_DATABASE_URL: this version keeps its lanes in SQLite; unset the variable")
+    return url
+
+
+def _persona(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return path.expanduser().read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError("CLANKIE_PERSONA_FILE: the file cannot be read as UTF-8 text") from error

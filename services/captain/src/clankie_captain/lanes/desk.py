@@ -1,0 +1,77 @@
+"""Where deliveries are accepted, once each, and waited for. Source: WIRE-5, WIRE-6."""
+
+from datetime import timedelta
+
+from clankie_captain.core.lane import Trust, lane_for
+from clankie_captain.core.settlement import Settled
+from clankie_captain.core.turns import Turn
+from clankie_captain.errors import DrainingError
+from clankie_captain.lanes.registry import Registry
+from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.ports import Deliveries, Lanes
+from clankie_settings.clock import Clock, Ids
+from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
+from clankie_settings.wire.trigger import Trigger
+
+
+class Desk:
+    """Accepts deliveries and lets callers wait; a caller that hangs up never ends a run."""
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        deliveries: Deliveries,
+        registry: Registry,
+        settlements: Waiters[Settled],
+        trust: Trust,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._lanes = lanes
+        self._deliveries = deliveries
+        self._registry = registry
+        self._settlements = settlements
+        self._trust = trust
+        self._clock = clock
+        self._ids = ids
+        self._draining = False
+
+    @property
+    def draining(self) -> bool:
+        """Whether the captain takes nothing new."""
+        return self._draining
+
+    async def accept(self, trigger: Trigger) -> Turn:
+        """Put the delivery on disk and on its way; the same one again is found as it is.
+
+        Raises:
+            DeliveryConflictError: The id was accepted with other content.
+            DrainingError: The captain is stopping.
+        """
+        if self._draining:
+            raise DrainingError
+        turn = TurnId(self._ids.new("turn"))
+        run = RunId(self._ids.new("run"))
+        lane = lane_for(trigger, turn, self._trust)
+        accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now())
+        if accepted.started is not None:
+            self._registry.start(accepted.started)
+        return accepted.turn
+
+    async def outcome(self, presence: PresenceId, delivery: DeliveryId, within: timedelta | None) -> Turn:
+        """The delivery once it has settled, or as it is after ``within`` (None: however long it takes).
+
+        Raises:
+            UnknownDeliveryError: The presence has no such delivery.
+        """
+        with self._settlements.ticket((presence, delivery)) as ticket:
+            turn = await self._deliveries.find(presence, delivery)
+            if turn.result is not None or (within is not None and not within):
+                return turn
+            await ticket.value(within)
+        return await self._deliveries.find(presence, delivery)
+
+    def drain(self) -> None:
+        """Take nothing new, and let everybody who waits go and ask again later."""
+        self._draining = True
+        self._settlements.drain()

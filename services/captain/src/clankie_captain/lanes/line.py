@@ -1,0 +1,175 @@
+"""A live run's line to its lane: what the loop says and takes. Source: LANE-3, LANE-9, LANE-10, ROOM-2, ROOM-3."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import ValidationError
+
+from clankie_captain.core.context import Framing, backlog, words
+from clankie_captain.core.run import Draft, Usage, Words
+from clankie_captain.core.silence import Gate
+from clankie_captain.core.turns import Heard, LiveRun, Pending
+from clankie_captain.errors import FencedError
+from clankie_captain.lanes.signals import Nudge, Signals
+from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.lanes.watchdog import Watchdog
+from clankie_captain.ports import Actions, Lanes, UpdateOutcome
+from clankie_settings import bounds
+from clankie_settings.clock import Clock, Ids
+from clankie_settings.ids import DeliveryId, MessageId
+from clankie_settings.wire.action import Clear, TextUpdate, Typing
+from clankie_settings.wire.receipt import ActionReceipt
+
+_REFUSED: Final = {
+    "many": f"{bounds.UPDATES_A_TURN} updates were sent in this turn already; put the rest into your reply",
+    "words": f"an update has 1 to {bounds.UPDATE_CHARS} characters of words",
+    "place": "there is no text room here to write to",
+}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has cost and done so far; contexts are input tokens of the first and the latest request."""
+
+    usage: Usage = field(default_factory=Usage)
+    context_start: int = 0
+    context_end: int = 0
+    events: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LineParts:
+    """What every line needs."""
+
+    lanes: Lanes
+    actions: Actions
+    signals: Signals
+    receipts: Waiters[ActionReceipt]
+    clock: Clock
+    ids: Ids
+
+
+class Line:
+    """One run's line; it goes dead with the run, and everything said on a dead line is refused."""
+
+    def __init__(self, parts: LineParts, run: LiveRun, watchdog: Watchdog) -> None:
+        self._parts = parts
+        self._run = run
+        self._watchdog = watchdog
+        self._gate = Gate()
+        self._taken: list[Heard] = []
+        self._speaker = run.owner
+        self._typing: asyncio.Task[None] | None = None
+        self._dead = False
+        self.tally = Tally()
+
+    def opening(self, owner: Pending) -> Words:
+        """The owner's own words, which the first request carries."""
+        return self._framed(owner, frozenset(), steered=False)
+
+    async def boundary(self) -> Sequence[Words]:
+        """The steered words that the next request carries."""
+        self._alive()
+        known: set[str] = {message for each in self._taken for message in each.backlog}
+        found: list[Words] = []
+        held = {each.delivery for each in self._taken}
+        for pending in await self._parts.lanes.take(self._run, self._parts.clock.now()):
+            if pending.delivery not in held:
+                found.append(self._framed(pending, frozenset(known), steered=True))
+                known.update(self._taken[-1].backlog)
+        self._alive()
+        return found
+
+    async def record(self, drafts: Sequence[Draft]) -> None:
+        """Store entries; a request makes heard what was taken for it."""
+        self._alive()
+        heard = tuple(self._taken) if any(each.kind == "request" for each in drafts) else ()
+        await self._parts.lanes.record(self._run, drafts, heard)
+        if heard:
+            self._taken = self._taken[len(heard) :]
+            self._speaker = heard[-1].delivery
+
+    async def cut(self, kept: int) -> None:
+        """Shorten the lane's history."""
+        self._alive()
+        await self._parts.lanes.cut(self._run, kept)
+
+    def event(self) -> None:
+        """A sign of life."""
+        self._alive()
+        self.tally.events += 1
+        self._watchdog.event()
+
+    def received(self) -> None:
+        """Bytes without an event."""
+        self._watchdog.received()
+
+    def requesting(self) -> None:
+        """A model request begins."""
+        self._alive()
+        self._gate = Gate()
+
+    def wrote(self, text: str) -> None:
+        """Further words of the present response."""
+        self.event()
+        if self._gate.feed(text) and self._typing is None:
+            self._typing = asyncio.ensure_future(self._keep_typing())
+
+    def spent(self, usage: Usage) -> None:
+        """The cost of one request."""
+        if not self.tally.usage.requests:
+            self.tally.context_start = usage.input_tokens
+        self.tally.context_end = usage.input_tokens + usage.output_tokens
+        self.tally.usage = self.tally.usage.plus(usage)
+
+    async def update(self, text: str) -> UpdateOutcome:
+        """Post mid-turn words."""
+        self._alive()
+        if self._run.lane.kind not in ("room", "one_shot"):
+            return UpdateOutcome("refused", _REFUSED["place"])
+        action_id = self._parts.ids.new("act")
+        try:
+            action = TextUpdate(action_id=action_id, delivery_id=self._speaker, text=text)
+        except ValidationError:
+            return UpdateOutcome("refused", _REFUSED["words"])
+        with self._parts.receipts.ticket(action_id) as ticket:
+            now = self._parts.clock.now()
+            if await self._parts.actions.add(self._run, action, now, bounds.UPDATES_A_TURN) is None:
+                return UpdateOutcome("refused", _REFUSED["many"])
+            self._parts.signals.send(self._run.presence, Nudge())
+            receipt = await ticket.value(bounds.ACTION_RECEIPT_WAIT)
+        if receipt is None:
+            return UpdateOutcome("unknown")
+        return UpdateOutcome("posted") if receipt.ok else UpdateOutcome("refused", f"the room: {receipt.code}")
+
+    def hang_up(self) -> None:
+        """The run has ended: stop typing, refuse whatever is still said."""
+        self._dead = True
+        if self._typing is not None:
+            self._typing.cancel()
+            self._typing = None
+            self._parts.signals.send(self._run.presence, Clear(delivery_id=self._run.owner))
+
+    def _alive(self) -> None:
+        if self._dead:
+            raise FencedError(self._run.lane.id, self._run.run)
+
+    def _framed(self, pending: Pending, known: frozenset[str], *, steered: bool) -> Words:
+        carried = pending.known | known
+        lacking = tuple(MessageId(each.message_id) for each in backlog(pending.trigger, carried))
+        while True:
+            framing = Framing(self._parts.ids.new("k").removeprefix("k_")[:12], carried, steered)
+            try:
+                text = words(pending.trigger, framing)
+            except ValueError:
+                continue
+            break
+        self._taken.append(Heard(pending.presence, pending.delivery, lacking))
+        return Words(DeliveryId(pending.delivery), text)
+
+    async def _keep_typing(self) -> None:
+        while True:
+            self._parts.signals.send(self._run.presence, Typing(delivery_id=self._run.owner))
+            await self._parts.clock.sleep(bounds.TYPING_EVERY)

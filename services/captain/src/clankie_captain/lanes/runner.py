@@ -1,0 +1,136 @@
+"""One run from its first request to its settlement."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from clankie_captain.core import stall
+from clankie_captain.core.context import instructions
+from clankie_captain.core.reply import Reply, read_reply
+from clankie_captain.core.run import Answered, Broken, Finish, Order
+from clankie_captain.core.settlement import may_run
+from clankie_captain.core.turns import Ended, LiveRun, Settling
+from clankie_captain.errors import FencedError
+from clankie_captain.lanes.line import Line, LineParts
+from clankie_captain.lanes.watchdog import StalledError, Watchdog
+from clankie_captain.ports import Loop, Runs, SettledRun, TurnLog
+from clankie_settings.ids import RunId
+from clankie_settings.wire.failure import FailureCode
+
+SETTLE_BACKOFF: Final = (timedelta(milliseconds=100), timedelta(seconds=5))
+"""First and longest pause between tries to settle where the store fails (a full disk)."""
+
+TOOLS: Final = ("send_text_update",)
+"""Tools of every lane, in the order in which the model is shown them."""
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerParts:
+    """What every run needs."""
+
+    runs: Runs
+    line: LineParts
+    loop: Loop
+    turn_log: TurnLog
+    limits: stall.Limits
+    persona: str | None
+
+
+class Runner:
+    """Runs one run and settles it, whatever happens; only the captain's own stop leaves it to be recovered."""
+
+    def __init__(self, parts: RunnerParts, live: LiveRun) -> None:
+        self._parts = parts
+        self._live = live
+        self._watchdog = Watchdog(parts.line.clock, parts.limits)
+        self._line = Line(parts.line, live, self._watchdog)
+        self._begun = parts.line.clock.elapsed()
+
+    async def run(self) -> Ended | None:
+        """The settled end, or None where another owner has taken the lane."""
+        try:
+            while True:
+                ending = await self._ending()
+                settled = await self._settle(ending)
+                if isinstance(settled, Ended):
+                    break
+        except FencedError:
+            _log.warning("run.fenced", lane=self._live.lane.id, run=self._live.run)
+            return None
+        finally:
+            self._line.hang_up()
+        await self._write_down(settled)
+        return settled
+
+    async def _ending(self) -> Reply | Broken:
+        if not may_run(self._live.attempt):
+            return Broken(FailureCode.CAPTAIN_INTERRUPTED)
+        try:
+            finish = await self._stretch()
+        except FencedError:
+            raise
+        except StalledError:
+            self._line.hang_up()
+            return Broken(FailureCode.CAPTAIN_TURN_STALLED, "StalledError")
+        except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
+            _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
+            return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)
+        if isinstance(finish, Broken):
+            _log.warning(
+                "run.broken", lane=self._live.lane.id, run=self._live.run, code=finish.code, cause=finish.cause
+            )
+        return read_reply(finish.text) if isinstance(finish, Answered) else finish
+
+    async def _stretch(self) -> Finish:
+        lanes = self._parts.line.lanes
+        history = await lanes.history(self._live)
+        owner = await lanes.owner(self._live)
+        order = Order(
+            lane=self._live.lane.id,
+            run=self._live.run,
+            instructions=instructions(self._live.lane, self._parts.persona),
+            history=history,
+            words=() if owner.heard else (self._line.opening(owner),),
+            tools=TOOLS,
+        )
+        task = asyncio.ensure_future(self._parts.loop.think(order, self._line))
+        return await self._watchdog.guard(task)
+
+    async def _settle(self, ending: Reply | Broken) -> Settling:
+        pause = SETTLE_BACKOFF[0]
+        while True:
+            follower = RunId(self._parts.line.ids.new("run"))
+            try:
+                now = self._parts.line.clock.now()
+                return await self._parts.runs.settle(self._live, ending, self._line.tally.usage, follower, now)
+            except FencedError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the store's trouble is, the result must not be lost
+                _log.error("run.unsettled", run=self._live.run, cause=type(error).__name__)
+                await self._parts.line.clock.sleep(pause)
+                pause = min(2 * pause, SETTLE_BACKOFF[1])
+
+    async def _write_down(self, ended: Ended) -> None:
+        clock, tally = self._parts.line.clock, self._line.tally
+        mine = next(each for _, each in ended.results if each.delivery_id == self._live.owner)
+        now = clock.now()
+        took = clock.elapsed() - self._begun
+        await self._parts.turn_log.settled(
+            SettledRun(
+                run=self._live,
+                outcome=getattr(mine, "code", mine.state),
+                absorbed=sum(each.state == "absorbed" for _, each in ended.results),
+                usage=tally.usage,
+                context_start=tally.context_start,
+                context_end=tally.context_end,
+                events=tally.events,
+                waited=max(now - self._live.started_at - took, timedelta()),
+                took=took,
+                at=now,
+            )
+        )
