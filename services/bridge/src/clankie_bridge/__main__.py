@@ -1,0 +1,41 @@
+"""``python -m clankie_bridge``."""
+
+import asyncio
+import os
+import signal
+import sys
+
+from clankie_bridge import app
+from clankie_bridge.errors import CannotStart
+from clankie_bridge.log import configured, place_of
+from clankie_bridge.ports import Log
+from clankie_settings.environment import SettingsError, bridge_settings, process_environment
+from clankie_settings.schema import BridgeSettings
+from clankie_settings.secrets import TokenFileError
+
+
+def main() -> int:
+    """Run the bridge; the exit code is 0 after a stop, 78 where somebody has to change something, 1 on a fault."""
+    log = configured()
+    try:
+        settings = bridge_settings(process_environment())
+        asyncio.run(_until_stopped(settings, log))
+    except (SettingsError, CannotStart, TokenFileError) as error:
+        sys.stderr.write(f"clankie bridge: {error}\n")
+        return os.EX_CONFIG
+    except Exception as error:  # noqa: BLE001 -- the last word: kind and place, never content
+        log.error("crashed", kind=type(error).__name__, where=place_of(error))  # noqa: TRY400 -- a traceback's words may hold content
+        return 1
+    return 0
+
+
+async def _until_stopped(settings: BridgeSettings, log: Log) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, stop.set)
+    await app.run(settings, log, stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

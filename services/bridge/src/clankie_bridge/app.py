@@ -1,0 +1,301 @@
+"""The composition root: the only place that constructs what the bridge is made of."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import hikari
+from pydantic import SecretStr
+
+from clankie_bridge.captain.actions import CaptainActions
+from clankie_bridge.captain.connection import Connection
+from clankie_bridge.captain.patience import Patience
+from clankie_bridge.captain.turns import CaptainTurns
+from clankie_bridge.core.addressing import Names
+from clankie_bridge.core.admission import Policy
+from clankie_bridge.core.exchange import ReplyPolicies, ReplyPolicy
+from clankie_bridge.core.pace import Backoff
+from clankie_bridge.desk.deliveries import Deliveries
+from clankie_bridge.desk.handing import Handing
+from clankie_bridge.desk.ingress import Ingress
+from clankie_bridge.desk.posting import Posting
+from clankie_bridge.desk.resumption import Resumption
+from clankie_bridge.desk.room import Rooms
+from clankie_bridge.desk.signals import Progress, Signals
+from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.desk.waiting import Waiting
+from clankie_bridge.discord.directory import Directory
+from clankie_bridge.discord.gateway import Gateway, Tap, check_application
+from clankie_bridge.discord.history import DiscordHistory
+from clankie_bridge.discord.rest import DISCORD, Rest
+from clankie_bridge.discord.send import DiscordSender, Gate
+from clankie_bridge.discord.typing import DiscordIndicator
+from clankie_bridge.errors import CannotStart, DiscordAway
+from clankie_bridge.evidence import EvidenceFile
+from clankie_bridge.ports import Log
+from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
+from clankie_settings.ids import PresenceId
+from clankie_settings.schema import BridgeSettings
+from clankie_settings.secrets import token as stored_token
+
+PRESENCE: Final = PresenceId("discord")
+"""The presence that this bridge is."""
+
+UNSET: Final = (
+    "DISCORD_BOT_TOKEN is not set: copy it from https://discord.com/developers/applications, your application, Bot, "
+    "into .env; to try Clankie without Discord run: clankie up"
+)
+NO_GUILDS: Final = "add your server's id to CLANKIE_DISCORD_GUILDS, or * for every server that invited him"
+
+_DISCORD_AWAY: Final = Backoff(timedelta(milliseconds=250), timedelta(seconds=15))
+_ALIVE_EVERY: Final = timedelta(seconds=10)
+_DRAIN: Final = timedelta(seconds=5)
+_DRAIN_TICK: Final = timedelta(milliseconds=50)
+
+
+class _Stopped(Exception):  # noqa: N818 -- ends the task group, is no error
+    """The bridge was asked to stop."""
+
+
+async def run(
+    settings: BridgeSettings, log: Log, stop: asyncio.Event, clock: Clock | None = None, ids: Ids | None = None
+) -> None:
+    """Be the bridge until ``stop`` is set.
+
+    Raises:
+        CannotStart: Somebody has to change something; the text says what.
+        clankie_settings.secrets.TokenFileError: The state folder cannot hold or give the captain's token.
+    """
+    token = settings.discord_bot_token
+    if token is None or not token.get_secret_value().strip():
+        raise CannotStart(UNSET)
+    if not settings.discord_guilds:
+        log.warning("no_guilds", remedy=NO_GUILDS)
+    bridge = Bridge(settings, token, log, clock or SystemClock(), ids or RandomIds())
+    await bridge.run(stop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What several parts share."""
+
+    captain: CaptainTurns
+    patience: Patience
+    history: DiscordHistory
+    tasks: Tasks
+    directory: Directory = field(default_factory=Directory)
+    rooms: Rooms = field(default_factory=Rooms)
+    deliveries: Deliveries = field(default_factory=Deliveries)
+    progress: Progress = field(default_factory=Progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What runs for as long as the bridge lives."""
+
+    ingress: Ingress
+    signals: Signals
+    resumption: Resumption
+    rooms: Rooms
+    deliveries: Deliveries
+
+    @property
+    def are_quiet(self) -> bool:
+        """Whether nothing waits to be handed over, and no reply is on its way."""
+        return self.rooms.are_quiet and self.deliveries.are_quiet
+
+
+class Bridge:
+    """The bridge with its settings; runs once."""
+
+    def __init__(self, settings: BridgeSettings, token: SecretStr, log: Log, clock: Clock, ids: Ids) -> None:
+        self._settings = settings
+        self._token = token
+        self._log = log
+        self._clock = clock
+        self._ids = ids
+        self._tap = Tap(log)
+        self._gateway = Gateway(token, settings.discord_rest_url, self._tap)
+        self._evidence = EvidenceFile(settings.state / "bridge" / "evidence.jsonl", clock, log)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Connect both sides and work until ``stop`` is set.
+
+        Raises:
+            CannotStart: Discord will not have the token or the intents.
+        """
+        captain_token = stored_token(self._settings.captain_token, self._settings.state, "captain-token")
+        async with AsyncExitStack() as stack:
+            rest = await stack.enter_async_context(
+                Rest(self._token.get_secret_value(), self._settings.discord_rest_url or DISCORD)
+            )
+            connection = await stack.enter_async_context(Connection(self._settings.captain_url, captain_token))
+            try:
+                await self._work(rest, connection, stop)
+            except* _Stopped:
+                self._log.info("stopped")
+            except* CannotStart as group:
+                raise group.exceptions[0] from None
+            finally:
+                await self._evidence.flush()
+
+    async def _work(self, rest: Rest, connection: Connection, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._evidence.run())
+            parts = self._joined(rest, connection, Tasks(group, self._log))
+            group.create_task(self._stay_connected(rest))
+            group.create_task(parts.resumption.run())
+            group.create_task(parts.ingress.run())
+            group.create_task(parts.signals.run())
+            group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
+            await stop.wait()
+            self._tap.close()
+            await self._drain(parts)
+            raise _Stopped
+
+    def _joined(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Parts:
+        common = _Common(
+            captain=CaptainTurns(connection),
+            patience=Patience(self._clock, self._jitter, self._log),
+            history=DiscordHistory(rest, self._log),
+            tasks=tasks,
+        )
+        posting = self._posting(common, rest)
+        waiting = Waiting(
+            captain=common.captain,
+            patience=common.patience,
+            posting=posting,
+            deliveries=common.deliveries,
+            evidence=self._evidence,
+            tasks=tasks,
+            clock=self._clock,
+            jitter=self._jitter,
+            log=self._log,
+        )
+        resumption = Resumption(
+            captain=common.captain,
+            patience=common.patience,
+            waiting=waiting,
+            deliveries=common.deliveries,
+            rooms=common.rooms,
+            log=self._log,
+        )
+        ingress = self._ingress(common, waiting, resumption)
+        signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self._log), rest)
+        return _Parts(ingress, signals, resumption, common.rooms, common.deliveries)
+
+    def _posting(self, common: _Common, rest: Rest) -> Posting:
+        return Posting(
+            sender=DiscordSender(rest, Gate(self._clock), self._clock, self._jitter, self._log),
+            captain=common.captain,
+            patience=common.patience,
+            clock=self._clock,
+            log=self._log,
+            updates_before=common.progress.before_reply,
+        )
+
+    def _ingress(self, common: _Common, waiting: Waiting, resumption: Resumption) -> Ingress:
+        handing = Handing(
+            presence_id=PRESENCE,
+            names=Names(self._settings.names),
+            policies=_reply_policies(self._settings),
+            directory=common.directory,
+            history=common.history,
+            captain=common.captain,
+            patience=common.patience,
+            rooms=common.rooms,
+            deliveries=common.deliveries,
+            evidence=self._evidence,
+            tasks=common.tasks,
+            log=self._log,
+            bot_id=lambda: ingress.bot_id,
+            finish=waiting.finish,
+            resumed=resumption.taken_up,
+        )
+        ingress = Ingress(
+            tap=self._tap,
+            directory=common.directory,
+            policy=_policy(self._settings),
+            rooms=common.rooms,
+            history=common.history,
+            evidence=self._evidence,
+            clock=self._clock,
+            log=self._log,
+            work=handing.work,
+        )
+        return ingress
+
+    def _signals(self, common: _Common, posting: Posting, actions: CaptainActions, rest: Rest) -> Signals:
+        return Signals(
+            actions=actions,
+            progress=common.progress,
+            captain=common.captain,
+            patience=common.patience,
+            posting=posting,
+            indicator=DiscordIndicator(rest, self._log),
+            deliveries=common.deliveries,
+            rooms=common.rooms,
+            tasks=common.tasks,
+            log=self._log,
+        )
+
+    async def _stay_connected(self, rest: Rest) -> None:
+        misses, checked = 0, False
+        while True:
+            try:
+                if not checked:
+                    await check_application(rest, self._log)
+                    checked = True
+                await self._gateway.run()
+                misses = 0
+            except DiscordAway as away:
+                self._log.warning("discord_away", code=away.cause)
+            except hikari.HikariError as error:
+                self._log.warning("gateway_lost", kind=type(error).__name__)
+            await self._clock.sleep(_DISCORD_AWAY.wait(misses, self._jitter()))
+            misses += 1
+
+    async def _drain(self, parts: _Parts) -> None:
+        deadline = self._clock.elapsed() + _DRAIN
+        while self._clock.elapsed() < deadline and not (self._tap.is_empty and parts.are_quiet):
+            await self._clock.sleep(_DRAIN_TICK)
+
+    def _jitter(self) -> float:
+        """A chance number in 0..1, drawn from a fresh id."""
+        return int(self._ids.new("wait")[-8:], 16) / 0xFFFF_FFFF
+
+    async def _show_life(self, connection: Connection, path: Path) -> None:
+        while True:
+            if connection.reachable and self._gateway.is_connected:
+                try:
+                    await asyncio.to_thread(_touch, path)
+                except OSError as error:
+                    self._log.warning("heartbeat_unwritable", reason=error.strerror)
+            await self._clock.sleep(_ALIVE_EVERY)
+
+
+def _touch(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+
+
+def _policy(settings: BridgeSettings) -> Policy:
+    return Policy(
+        guilds=frozenset(settings.discord_guilds),
+        channels=frozenset(settings.discord_channels),
+        users=frozenset(settings.discord_users),
+        roles=frozenset(settings.discord_roles),
+        bots=settings.discord_bots,
+        dms=settings.discord_dm_policy,
+        owner_id=settings.owner_id,
+    )
+
+
+def _reply_policies(settings: BridgeSettings) -> ReplyPolicies:
+    chosen: dict[str, ReplyPolicy] = {
+        key: room.reply_policy for key, room in settings.rooms.items() if room.reply_policy is not None
+    }
+    return ReplyPolicies(settings.reply_policy, chosen)

@@ -1,0 +1,68 @@
+"""Trying again at the captain's door for as long as it takes: a captain that is down costs delay and nothing else."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from clankie_bridge.core.pace import Backoff
+from clankie_bridge.errors import CaptainAway, CaptainRefuses
+from clankie_bridge.ports import Log
+from clankie_settings.clock import Clock
+
+AWAY: Final = Backoff(timedelta(milliseconds=100), timedelta(seconds=5))
+"""Between attempts at a captain that cannot be reached. Source: C07."""
+
+REFUSED: Final = Backoff(timedelta(seconds=5), timedelta(seconds=30))
+"""Between attempts at a captain that refuses our token or our wire version: somebody has to act first."""
+
+Done = TypeVar("Done")
+
+
+class Patience:
+    """Repeats an attempt until the captain does it or says that it never will."""
+
+    def __init__(self, clock: Clock, jitter: Callable[[], float], log: Log) -> None:
+        self._clock = clock
+        self._jitter = jitter
+        self._log = log
+        self._said: str | None = None
+
+    async def until_done(self, attempt: Callable[[], Awaitable[Done]]) -> Done:
+        """What the first successful attempt gave.
+
+        Raises:
+            CaptainError: A leaf that no repetition changes.
+        """
+        number = 0
+        while True:
+            try:
+                done = await attempt()
+            except (CaptainAway, CaptainRefuses) as error:
+                await self.pause(error, number)
+                number += 1
+            else:
+                self.heard()
+                return done
+
+    async def pause(self, error: CaptainAway | CaptainRefuses, attempt: int) -> None:
+        """Say once what is wrong, and wait before the attempt after the one with this number (from 0)."""
+        if isinstance(error, CaptainRefuses):
+            self._say("captain_refuses", str(error))
+            await self._clock.sleep(REFUSED.wait(attempt, self._jitter()))
+        else:
+            # One missed attempt is a restart or a dropped keep-alive; two are worth a line.
+            if attempt > 0:
+                self._say("captain_away", error.cause)
+            await self._clock.sleep(AWAY.wait(attempt, self._jitter()))
+
+    def heard(self) -> None:
+        """The captain answered."""
+        if self._said is not None:
+            self._said = None
+            self._log.info("captain_back")
+
+    def _say(self, event: str, reason: str) -> None:
+        # Every room meets the same closed door: one line for all of them.
+        if self._said != event:
+            self._said = event
+            self._log.warning(event, reason=reason)

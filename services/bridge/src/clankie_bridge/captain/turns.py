@@ -1,0 +1,83 @@
+"""Deliveries, results and receipts at the captain's door, one attempt a call. Source: wire.md."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from clankie_bridge.captain.connection import Connection
+from clankie_bridge.errors import CaptainAway
+from clankie_bridge.ports import Settled
+from clankie_settings.wire.receipt import ActionReceipt, Owed, OwedList, Receipt, ReceiptAnswer
+from clankie_settings.wire.result import ANSWER, Pending
+from clankie_settings.wire.trigger import Trigger
+
+Read = TypeVar("Read")
+
+
+class CaptainTurns:
+    """The captain as the bridge uses it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def hand_over(self, trigger: Trigger, wait_s: int = 0) -> Settled | Pending:
+        """Hand a delivery over; an answer means that it is on the captain's disk.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+
+        Source: WIRE-5, WIRE-6.
+        """
+        response = await self._connection.call("POST", "/v1/turns", wait_s=wait_s, json=_written(trigger))
+        return _read(ANSWER.validate_json, response.content)
+
+    async def result(self, delivery_id: str, wait_s: int) -> Settled | Pending:
+        """Wait up to ``wait_s`` seconds for a result.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+        """
+        response = await self._connection.call("GET", f"/v1/turns/{delivery_id}", wait_s=wait_s)
+        return _read(ANSWER.validate_json, response.content)
+
+    async def owed(self) -> tuple[Owed, ...]:
+        """What this presence's rooms still lack, oldest first.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+        """
+        response = await self._connection.call("GET", "/v1/turns", params={"owed": "true"})
+        return _read(OwedList.model_validate_json, response.content).turns
+
+    async def receipt(self, delivery_id: str, receipt: Receipt) -> bool:
+        """Record what became of one part of a reply; the answer is whether anything is still owed.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+
+        Source: OPS-7, OUT-4.
+        """
+        path = f"/v1/turns/{delivery_id}/receipts"
+        response = await self._connection.call("POST", path, json=_written(receipt))
+        return _read(ReceiptAnswer.model_validate_json, response.content).owed
+
+    async def action_receipt(self, action_id: str, receipt: ActionReceipt) -> None:
+        """Acknowledge a stored action.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+        """
+        await self._connection.call("POST", f"/v1/actions/{action_id}/receipt", json=_written(receipt))
+
+
+def _written(shape: BaseModel) -> str:
+    return shape.model_dump_json(exclude_none=True)
+
+
+def _read(read: Callable[[bytes], Read], content: bytes) -> Read:
+    try:
+        return read(content)
+    except ValidationError:
+        # From None: the error holds the answer's content.
+        raise CaptainAway("unreadable_answer") from None

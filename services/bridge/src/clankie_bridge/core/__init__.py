@@ -1,0 +1,1 @@
+"""Pure decisions of the bridge: records in, records out; no clock, no network, no log."""

@@ -1,0 +1,186 @@
+"""Gateway events become admitted messages of rooms, or evidence of why not. Source: ING-1, ING-5."""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from clankie_bridge.core import admission
+from clankie_bridge.core.admission import Policy, Refusal
+from clankie_bridge.core.message import Message
+from clankie_bridge.desk.room import WAITING, WAITING_A_ROOM, Item, Room, Rooms, Talk
+from clankie_bridge.discord import normalize
+from clankie_bridge.discord.directory import Directory
+from clankie_bridge.discord.gateway import Tap
+from clankie_bridge.discord.normalize import Change
+from clankie_bridge.discord.payloads import Json, json_object, snowflake
+from clankie_bridge.ports import Evidence, Happened, History, Log
+from clankie_settings.clock import Clock
+
+SEEN: Final = 10_000
+"""Message ids that are remembered so that a replayed event starts nothing."""
+
+REMEDIES: Final = {
+    Refusal.DM_POLICY: "set CLANKIE_DISCORD_DM_POLICY to owner or allowlist, and CLANKIE_OWNER_ID",
+    Refusal.GUILD_NOT_ADMITTED: "add the guild's id to CLANKIE_DISCORD_GUILDS",
+    Refusal.CHANNEL_NOT_ADMITTED: "add the channel's id to CLANKIE_DISCORD_CHANNELS, or empty that list",
+    Refusal.ACTOR_NOT_ADMITTED: "add the user to CLANKIE_DISCORD_USERS or a role to CLANKIE_DISCORD_ROLES",
+}
+"""What the owner does about a refusal that comes from a setting."""
+
+NOTHING_SEEN: Final = (
+    "a message came with nothing in it: if people see words there, the Message Content intent is off or was withdrawn"
+)
+
+_GUILDS_TOLD: Final = 1_000
+_EVENTS_A_TURN: Final = 64
+_PARENTS_ASKED: Final = 1_000
+_PARENT_S: Final = 3.0
+
+
+class Ingress:
+    """Takes events in their order and puts what is admitted to its room."""
+
+    def __init__(
+        self,
+        *,
+        tap: Tap,
+        directory: Directory,
+        policy: Policy,
+        rooms: Rooms,
+        history: History,
+        evidence: Evidence,
+        clock: Clock,
+        log: Log,
+        work: Callable[[Room], None],
+    ) -> None:
+        self._tap = tap
+        self._directory = directory
+        self._policy = policy
+        self._rooms = rooms
+        self._history = history
+        self._evidence = evidence
+        self._clock = clock
+        self._log = log
+        self._work = work
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._told: set[tuple[str | None, Refusal]] = set()
+        self._asked: set[str] = set()
+        self._overflowing: set[str] = set()
+        self._nothing_seen = False
+        self.bot_id: str | None = None
+
+    async def run(self) -> None:
+        """Take events for as long as the bridge lives."""
+        taken = 0
+        while True:
+            name, payload = await self._tap.next()
+            await self.take(name, payload)
+            taken += 1
+            if taken % _EVENTS_A_TURN == 0:
+                # A full queue is never waited for, so a flood would let nobody else run.
+                await self._clock.sleep(timedelta())
+
+    async def take(self, name: str, payload: Json) -> None:
+        """Work on one event."""
+        for channel_id in self._tap.take_marked():
+            if (room := self._rooms.known(channel_id)) is not None:
+                room.chill()
+        if name == "MESSAGE_CREATE":
+            await self._created(payload)
+        elif name == "MESSAGE_UPDATE":
+            self._changed(normalize.change(payload))
+        elif name in ("MESSAGE_DELETE", "MESSAGE_DELETE_BULK"):
+            for change in normalize.deletions(payload):
+                self._changed(change)
+        elif name == "READY":
+            self.bot_id = snowflake(json_object(payload.get("user")).get("id"))
+            # A new session gets no replay of what the last one missed.
+            self._rooms.chill()
+            self._log.info("gateway_ready", guilds=len(payload.get("guilds") or ()))
+        else:
+            self._directory.note(name, payload)
+
+    async def _created(self, payload: Json) -> None:
+        message, bot_id = normalize.message(payload), self.bot_id
+        if message is None or bot_id is None:
+            self._evidence.record(Happened.DROPPED, "unknown", "unknown", "malformed")
+            return
+        if message.id in self._seen:
+            self._evidence.record(Happened.DEDUPLICATED, message.id, message.channel_id)
+            return
+        self._see(message.id)
+        parent_id = await self._parent(message) if message.in_thread else None
+        refusal = admission.judge(message, self._policy, bot_id, parent_id)
+        if refusal is not None:
+            self._refuse(message, refusal)
+            if refusal in (Refusal.GUILD_NOT_ADMITTED, Refusal.CHANNEL_NOT_ADMITTED, Refusal.DM_POLICY):
+                return
+            if not admission.is_room_talk(message, self._policy, bot_id, parent_id):
+                return
+            self._keep_as_talk(message)
+            return
+        self._put(self._rooms.at(message.channel_id, message.guild_id), message)
+
+    def _see(self, message_id: str) -> None:
+        self._seen[message_id] = None
+        if len(self._seen) > SEEN:
+            self._seen.popitem(last=False)
+
+    def _keep_as_talk(self, message: Message) -> None:
+        """Not a turn, but something that a later turn may need to know."""
+        room = self._rooms.known(message.channel_id)
+        if room is not None and room.warm:
+            self._put(room, Talk(message))
+
+    def _changed(self, change: Change | None) -> None:
+        room = self._rooms.known(change.channel_id) if change is not None else None
+        if change is not None and room is not None and room.warm:
+            self._put(room, change)
+
+    def _put(self, room: Room, item: Item) -> None:
+        if len(room.waiting) >= WAITING_A_ROOM or self._rooms.waiting >= WAITING:
+            room.chill()
+            if room.channel_id not in self._overflowing:
+                self._overflowing.add(room.channel_id)
+                self._log.error("room_overflow", room=room.channel_id, waiting=len(room.waiting))
+            if isinstance(item, Message):
+                self._evidence.record(Happened.DROPPED, item.id, item.channel_id, "overflow")
+            return
+        self._overflowing.discard(room.channel_id)
+        room.waiting.append(item)
+        self._rooms.waiting += 1
+        self._work(room)
+
+    def _refuse(self, message: Message, refusal: Refusal) -> None:
+        self._evidence.record(Happened.DROPPED, message.id, message.channel_id, refusal)
+        remedy = REMEDIES.get(refusal)
+        if remedy is None:
+            if refusal is Refusal.EMPTY and message.guild_id is not None and not self._nothing_seen:
+                self._nothing_seen = True
+                self._log.warning("empty_message", guild=message.guild_id, remedy=NOTHING_SEEN)
+            return
+        key = (message.guild_id, refusal)
+        if key not in self._told and len(self._told) < _GUILDS_TOLD:
+            self._told.add(key)
+            self._log.warning("not_admitted", guild=message.guild_id or "dm", reason=refusal.value, remedy=remedy)
+
+    async def _parent(self, message: Message) -> str | None:
+        guild_id, channel_id = message.guild_id, message.channel_id
+        parent_id = self._directory.parent(guild_id, channel_id)
+        if parent_id is not None or guild_id is None or channel_id in self._asked:
+            return parent_id
+        if not self._policy.channels or channel_id in self._policy.channels:
+            return None
+        # A thread that the gateway never announced, for one that was archived; asked once, or events would wait.
+        if len(self._asked) < _PARENTS_ASKED:
+            self._asked.add(channel_id)
+        found = None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PARENT_S):
+                found = await self._history.parent(channel_id)
+        if found is not None:
+            self._directory.remember_parent(guild_id, channel_id, found)
+        return found

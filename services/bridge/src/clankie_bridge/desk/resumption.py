@@ -1,0 +1,50 @@
+"""After a start: take up what the captain says is owed, before anything new. Source: decision 6."""
+
+import asyncio
+
+from clankie_bridge.captain.patience import Patience
+from clankie_bridge.desk.deliveries import Deliveries
+from clankie_bridge.desk.room import Rooms
+from clankie_bridge.desk.waiting import Waiting
+from clankie_bridge.ports import Captain, Log
+from clankie_settings.wire.result import Pending
+
+
+class Resumption:
+    """Asks once; what is new waits for it."""
+
+    def __init__(
+        self,
+        *,
+        captain: Captain,
+        patience: Patience,
+        waiting: Waiting,
+        deliveries: Deliveries,
+        rooms: Rooms,
+        log: Log,
+    ) -> None:
+        self._captain = captain
+        self._patience = patience
+        self._waiting = waiting
+        self._deliveries = deliveries
+        self._rooms = rooms
+        self._log = log
+        self._taken_up = asyncio.Event()
+
+    async def run(self) -> None:
+        """Follow every delivery that is queued, running or not receipted."""
+        owed = await self._patience.until_done(self._captain.owed)
+        for each in owed:
+            if each.delivery_id in self._deliveries:
+                continue
+            room = self._rooms.at(each.room.channel_id, each.room.guild_id)
+            delivery = self._deliveries.open(each.delivery_id, each.message_id, room, None)
+            answer = each.result or Pending(state="queued", delivery_id=each.delivery_id)
+            self._waiting.finish(delivery, answer, each.parts_posted)
+        if owed:
+            self._log.info("taken_up", deliveries=len(owed))
+        self._taken_up.set()
+
+    async def taken_up(self) -> None:
+        """Wait until what is owed was taken up."""
+        await self._taken_up.wait()

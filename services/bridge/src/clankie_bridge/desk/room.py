@@ -1,0 +1,157 @@
+"""What the bridge holds of a room while it runs; nothing of it is on disk."""
+
+import asyncio
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from clankie_bridge.core.exchange import Exchange
+from clankie_bridge.core.message import Message
+from clankie_bridge.discord.normalize import Change
+from clankie_settings import bounds
+from clankie_settings.wire.result import Absorbed, Failed, Replied, Silent
+from clankie_settings.wire.trigger import Trigger
+
+WAITING_A_ROOM: Final = 200
+"""Messages of one room that may wait for the captain; beyond them the newest are read up by history later."""
+
+WAITING: Final = 5_000
+"""Messages of all rooms that may wait for the captain."""
+
+_ROOMS: Final = 1_000
+_WINDOW: Final = bounds.CONTEXT_MESSAGES + 4
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A message that is no turn, but that a later turn may need to know."""
+
+    message: Message
+
+
+Item = Message | Talk | Change
+"""What a room waits to work on: an admitted message, talk, or a change of something said."""
+
+
+@dataclass(slots=True, eq=False)
+class Delivery:
+    """A delivery that the captain has, or is about to get, and whose outcome is not complete yet.
+
+    Attributes:
+        trigger: What was handed over; None for one that an earlier life of the bridge handed over.
+        settled: Its result, as soon as it is known.
+        sending: Whether the first part of its reply is on its way.
+        typing: The lighting of the indicator that is under way.
+        actions: Numbers of actions for it that are not done.
+    """
+
+    id: str
+    message_id: str
+    room: "Room"
+    trigger: Trigger | None = None
+    settled: Replied | Absorbed | Silent | Failed | None = None
+    sending: bool = False
+    typing: asyncio.Task[None] | None = None
+    actions: set[int] = field(default_factory=set[int])
+
+    def stop_typing(self) -> None:
+        """Take back the indicator's next lighting. Source: C63."""
+        if self.typing is not None:
+            self.typing.cancel()
+            self.typing = None
+
+
+@dataclass(slots=True, eq=False)
+class Room:
+    """One room.
+
+    Attributes:
+        door: Held while a trigger or words go out, so that a reply's receipt precedes the next trigger.
+        waiting: What happened here and was not worked on yet, oldest first.
+        window: The latest messages, oldest first; complete only while ``warm``.
+        opener: The message that a thread hangs on.
+        exchange: How far away his last word is.
+        busy: Whether somebody works on ``waiting``.
+        open: Deliveries of this room that are not complete.
+    """
+
+    channel_id: str
+    guild_id: str | None
+    door: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: deque[Item] = field(default_factory=deque[Item])
+    window: deque[Message] = field(default_factory=lambda: deque[Message](maxlen=_WINDOW))
+    opener: Message | None = None
+    exchange: Exchange = field(default_factory=Exchange)
+    warm: bool = False
+    busy: bool = False
+    open: int = 0
+
+    def remember(self, message: Message) -> None:
+        """Add a message to the window, where the window is complete."""
+        if self.warm:
+            self.window.append(message)
+
+    def recent(self) -> tuple[Message, ...]:
+        """What was said here before, oldest first, with a thread's opener in any case."""
+        latest = tuple(self.window)[-bounds.CONTEXT_MESSAGES :]
+        if self.opener is None or any(each.id == self.opener.id for each in latest):
+            return latest
+        return (self.opener, *latest[-bounds.CONTEXT_MESSAGES + 1 :])
+
+    def apply(self, change: Change) -> None:
+        """Let the window show a message as it is now."""
+        for index, each in enumerate(self.window):
+            if each.id == change.message_id:
+                if change.message is not None:
+                    self.window[index] = change.message
+                elif change.kind == "deleted":
+                    del self.window[index]
+                return
+
+    def chill(self) -> None:
+        """Something was missed here: read the history again before the next turn."""
+        self.warm = False
+        self.window.clear()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way."""
+        return not self.busy and not self.waiting and not self.open
+
+
+class Rooms:
+    """The rooms that something happened in lately; idle ones beyond a thousand are forgotten, oldest first."""
+
+    def __init__(self) -> None:
+        self._rooms: OrderedDict[str, Room] = OrderedDict()
+        self.waiting = 0
+
+    def at(self, channel_id: str, guild_id: str | None) -> Room:
+        """The room of a channel."""
+        room = self._rooms.get(channel_id)
+        if room is None:
+            room = self._rooms[channel_id] = Room(channel_id, guild_id)
+            self._forget()
+        self._rooms.move_to_end(channel_id)
+        return room
+
+    def known(self, channel_id: str) -> Room | None:
+        """The room of a channel, where something happened in it."""
+        return self._rooms.get(channel_id)
+
+    def chill(self) -> None:
+        """Events may have been missed anywhere."""
+        for room in self._rooms.values():
+            room.chill()
+
+    @property
+    def are_quiet(self) -> bool:
+        """Whether nothing waits to be handed over."""
+        return all(not room.waiting and not room.busy for room in self._rooms.values())
+
+    def _forget(self) -> None:
+        if len(self._rooms) <= _ROOMS:
+            return
+        idle = next((key for key, room in self._rooms.items() if room.is_idle), None)
+        if idle is not None:
+            del self._rooms[idle]

@@ -1,0 +1,132 @@
+"""Waiting for results, however long a turn takes; and what each result means here. Source: WIRE-6, C07."""
+
+import functools
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final, assert_never
+
+from clankie_bridge.captain.patience import AWAY, Patience
+from clankie_bridge.core.exchange import SPOKEN
+from clankie_bridge.desk.deliveries import Deliveries
+from clankie_bridge.desk.posting import INCOMPLETE, Posting
+from clankie_bridge.desk.room import Delivery
+from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses, DeliveryConflict, DeliveryUnknown
+from clankie_bridge.ports import Captain, Evidence, Happened, Log, Settled
+from clankie_settings import bounds
+from clankie_settings.clock import Clock
+from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
+
+_TOO_SOON: Final = timedelta(seconds=1)
+
+Ask = Callable[[], Awaitable[Settled | Pending]]
+
+
+class Waiting:
+    """Follows each delivery to its end, all at once."""
+
+    def __init__(
+        self,
+        *,
+        captain: Captain,
+        patience: Patience,
+        posting: Posting,
+        deliveries: Deliveries,
+        evidence: Evidence,
+        tasks: Tasks,
+        clock: Clock,
+        jitter: Callable[[], float],
+        log: Log,
+    ) -> None:
+        self._captain = captain
+        self._patience = patience
+        self._posting = posting
+        self._deliveries = deliveries
+        self._evidence = evidence
+        self._tasks = tasks
+        self._clock = clock
+        self._jitter = jitter
+        self._log = log
+
+    def finish(self, delivery: Delivery, answer: Settled | Pending, parts_posted: int = 0) -> None:
+        """Follow a delivery that the captain has; ``parts_posted`` of its reply are in the room already."""
+        self._tasks.spawn(self._finish(delivery, answer, parts_posted), "delivery")
+
+    async def _finish(self, delivery: Delivery, answer: Settled | Pending, parts_posted: int) -> None:
+        try:
+            result = await self._settled(delivery) if isinstance(answer, Pending) else answer
+            delivery.settled = result
+            if not isinstance(result, Replied):
+                delivery.stop_typing()
+            await self._conclude(delivery, result, parts_posted)
+        except CaptainError as error:
+            self._log.error("result_lost", delivery=delivery.id, kind=type(error).__name__)
+            self._record(delivery, Happened.FAILED, "result_lost")
+        finally:
+            self._deliveries.close(delivery)
+
+    async def _settled(self, delivery: Delivery) -> Settled:
+        look: Ask = functools.partial(self._captain.result, delivery.id, bounds.WAIT_SECONDS)
+        # After a lost connection the delivery is handed over again: the captain may never have had it.
+        again: Ask = look
+        if delivery.trigger is not None:
+            again = functools.partial(self._captain.hand_over, delivery.trigger, bounds.WAIT_SECONDS)
+        ask, misses, early = look, 0, 0
+        while True:
+            asked_at = self._clock.elapsed()
+            try:
+                answer = await ask()
+            except (CaptainAway, CaptainRefuses) as error:
+                ask = again
+                await self._patience.pause(error, misses)
+                misses += 1
+                continue
+            except DeliveryConflict:
+                ask = again = look
+                continue
+            except DeliveryUnknown:
+                if ask is again:
+                    raise
+                ask = again
+                continue
+            self._patience.heard()
+            if not isinstance(answer, Pending):
+                return answer
+            ask, misses = look, 0
+            # A draining captain answers at once.
+            early = early + 1 if self._clock.elapsed() - asked_at < _TOO_SOON else 0
+            if early:
+                await self._clock.sleep(AWAY.wait(early, self._jitter()))
+
+    async def _conclude(self, delivery: Delivery, result: Settled, parts_posted: int) -> None:
+        room = delivery.room
+        match result:
+            case Replied():
+                await self._replied(delivery, result, parts_posted)
+            case Absorbed():
+                room.exchange = SPOKEN
+                self._record(delivery, Happened.ABSORBED)
+            case Silent():
+                self._record(delivery, Happened.SILENT)
+            case Failed():
+                happened = Happened.WITHDRAWN if result.code is FailureCode.WITHDRAWN else Happened.FAILED
+                self._record(delivery, happened, result.code)
+                if result.owed:
+                    await self._posting.nothing(delivery, "not_posted")
+            case _:
+                assert_never(result)
+
+    async def _replied(self, delivery: Delivery, result: Replied, parts_posted: int) -> None:
+        if not result.owed:
+            self._record(delivery, Happened.REPLIED, "posted_before")
+            return
+        code = await self._posting.reply(delivery, result, parts_posted)
+        if code is None or code == INCOMPLETE:
+            delivery.room.exchange = SPOKEN
+            self._record(delivery, Happened.REPLIED, code)
+        else:
+            self._record(delivery, Happened.FAILED, code)
+
+    def _record(self, delivery: Delivery, happened: Happened, code: str | None = None) -> None:
+        self._evidence.record(happened, delivery.message_id, delivery.room.channel_id, code)

@@ -1,0 +1,157 @@
+"""Posting into rooms: paced, repeated until it is there, and never twice. Source: OUT-2, OUT-3, OUT-4."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, Final
+
+from clankie_bridge.core.pace import Backoff, Bucket, Rate
+from clankie_bridge.core.render import TextFile
+from clankie_bridge.discord.payloads import json_object, snowflake
+from clankie_bridge.discord.rest import Answer, Rest
+from clankie_bridge.errors import DiscordAway
+from clankie_bridge.ports import Log, Outgoing, Posted, Refused
+from clankie_settings.clock import Clock
+
+EVERYWHERE: Final = Rate(burst=40, every=timedelta(milliseconds=25))
+"""Sends of the whole bridge: 40 a second, below Discord's 50. Source: OUT-2."""
+
+ONE_ROOM: Final = Rate(burst=5, every=timedelta(seconds=1))
+"""Sends into one room: 5 in 5 s, Discord's own limit. Source: OUT-2."""
+
+_BETWEEN_ATTEMPTS: Final = Backoff(timedelta(milliseconds=500), timedelta(seconds=30))
+_AFTER_UNAUTHORIZED: Final = timedelta(seconds=60)
+_ROOMS: Final = 1_000
+_UNKNOWN_MESSAGE: Final = 10_008
+_NO_REPLY_TO_SYSTEM_MESSAGE: Final = 50_035
+_RETRIED: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
+
+
+class Gate:
+    """When the next send may leave: one rate for all rooms and one for each."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._everywhere = Bucket(EVERYWHERE)
+        self._rooms: OrderedDict[str, Bucket] = OrderedDict()
+
+    async def passed(self, channel_id: str) -> None:
+        """Wait for this send's turn."""
+        now = self._clock.elapsed()
+        room, in_room = self._rooms.pop(channel_id, Bucket(ONE_ROOM)).take(now)
+        self._keep(channel_id, room)
+        # The global place is taken when the room lets the send leave, or a busy room would use up everybody's.
+        if in_room:
+            await self._clock.sleep(in_room)
+        self._everywhere, globally = self._everywhere.take(self._clock.elapsed())
+        if globally:
+            await self._clock.sleep(globally)
+
+    def hold(self, channel_id: str, answer: Answer) -> None:
+        """Discord said to wait: in this room, or everywhere."""
+        now, wait = self._clock.elapsed(), timedelta(seconds=answer.wait_s)
+        if answer.everywhere:
+            self._everywhere = self._everywhere.held(now, wait)
+        else:
+            self._keep(channel_id, self._rooms.pop(channel_id, Bucket(ONE_ROOM)).held(now, wait))
+
+    def _keep(self, channel_id: str, bucket: Bucket) -> None:
+        self._rooms[channel_id] = bucket
+        # The room that was idle for longest has a full allowance again.
+        if len(self._rooms) > _ROOMS:
+            self._rooms.popitem(last=False)
+
+
+class DiscordSender:
+    """Posts parts; the one place that decides when a send is tried again."""
+
+    def __init__(self, rest: Rest, gate: Gate, clock: Clock, jitter: Callable[[], float], log: Log) -> None:
+        self._rest = rest
+        self._gate = gate
+        self._clock = clock
+        self._jitter = jitter
+        self._log = log
+
+    async def send(self, outgoing: Outgoing) -> Posted | Refused:
+        """Post one part, or say why it never can be; other failures are tried again with the same nonce.
+
+        Source: OUT-3, OUT-4, C19.
+        """
+        reply_to, attempt = outgoing.reply_to, 0
+        while True:
+            await self._gate.passed(outgoing.channel_id)
+            answer = await self._attempt(outgoing, reply_to)
+            if answer is not None:
+                posted = snowflake(answer.fields.get("id")) if answer.ok else None
+                if posted is not None:
+                    gone = outgoing.reply_to is not None and reply_to is None
+                    return Posted(posted, self._clock.now(), unreferenced=gone)
+                if reply_to is not None and _target_is_gone(answer):
+                    self._log.info("reply_target_gone", room=outgoing.channel_id, code=answer.code)
+                    reply_to = None
+                    continue
+                if _is_final(answer):
+                    return Refused(_code(answer), self._clock.now())
+            await self._wait(outgoing.channel_id, answer, attempt)
+            attempt += 1
+
+    async def _attempt(self, outgoing: Outgoing, reply_to: str | None) -> Answer | None:
+        file = None
+        if isinstance(outgoing.part, TextFile):
+            file = (outgoing.part.filename, outgoing.part.text.encode())
+        try:
+            return await self._rest.post(
+                f"/channels/{outgoing.channel_id}/messages", message_payload(outgoing, reply_to), file
+            )
+        except DiscordAway as away:
+            self._log.warning("send_failed", room=outgoing.channel_id, code=away.cause)
+            return None
+
+    async def _wait(self, channel_id: str, answer: Answer | None, attempt: int) -> None:
+        if answer is None:
+            await self._clock.sleep(_BETWEEN_ATTEMPTS.wait(attempt, self._jitter()))
+            return
+        self._log.warning("send_refused_for_now", room=channel_id, code=_code(answer), wait_s=answer.wait_s)
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            self._gate.hold(channel_id, answer)
+        elif answer.status == HTTPStatus.UNAUTHORIZED:
+            await self._clock.sleep(_AFTER_UNAUTHORIZED)
+        else:
+            await self._clock.sleep(_BETWEEN_ATTEMPTS.wait(attempt, self._jitter()))
+
+
+def message_payload(outgoing: Outgoing, reply_to: str | None) -> dict[str, Any]:
+    """The JSON of a new message: nobody is pinged, and the nonce makes sending it twice harmless.
+
+    Source: ROOM-6, C14, C19.
+    """
+    payload: dict[str, Any] = {
+        "allowed_mentions": {"parse": [], "replied_user": False},
+        "nonce": outgoing.nonce,
+        "enforce_nonce": True,
+    }
+    if isinstance(outgoing.part, TextFile):
+        payload["attachments"] = [{"id": 0, "filename": outgoing.part.filename}]
+    else:
+        payload["content"] = outgoing.part.text
+    if reply_to is not None:
+        payload["message_reference"] = {"message_id": reply_to, "fail_if_not_exists": False}
+    return payload
+
+
+def _target_is_gone(answer: Answer) -> bool:
+    if answer.code == _UNKNOWN_MESSAGE:
+        return True
+    return answer.code == _NO_REPLY_TO_SYSTEM_MESSAGE and "message_reference" in json_object(
+        answer.fields.get("errors")
+    )
+
+
+def _is_final(answer: Answer) -> bool:
+    refused = HTTPStatus.BAD_REQUEST <= answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    return refused and answer.status not in _RETRIED and answer.status != HTTPStatus.UNAUTHORIZED
+
+
+def _code(answer: Answer) -> str:
+    return f"discord_{answer.code}" if answer.code > 0 else f"discord_status_{answer.status}"

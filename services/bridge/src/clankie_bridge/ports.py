@@ -1,0 +1,162 @@
+"""What the bridge needs from the outside, as it is used; ``app.py`` joins these with what is real."""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from clankie_bridge.core.message import Message
+from clankie_bridge.core.render import Part
+from clankie_settings.wire.action import Action
+from clankie_settings.wire.receipt import ActionReceipt, Owed, Receipt
+from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
+from clankie_settings.wire.trigger import Trigger
+
+Settled = Replied | Absorbed | Silent | Failed
+"""A turn's result."""
+
+
+class Log(Protocol):
+    """Structured, content-free log: an event name with ids, codes and counts."""
+
+    def info(self, event: str, **fields: Any) -> Any:
+        """Something happened."""
+
+    def warning(self, event: str, **fields: Any) -> Any:
+        """Something is not as it should be."""
+
+    def error(self, event: str, **fields: Any) -> Any:
+        """Something failed."""
+
+
+class Happened(StrEnum):
+    """What became of a message, in evidence. Source: ING-5."""
+
+    DROPPED = "dropped"
+    ACCEPTED = "accepted"
+    BUFFERED = "buffered"
+    DEDUPLICATED = "deduplicated"
+    REPLIED = "replied"
+    ABSORBED = "absorbed"
+    SILENT = "silent"
+    FAILED = "failed"
+    WITHDRAWN = "withdrawn"
+
+
+class Evidence(Protocol):
+    """Content-free record of what was done with each message. Source: ING-5."""
+
+    def record(self, event: Happened, message_id: str, room_id: str, code: str | None = None) -> None:
+        """Note one fact; never blocks and never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One part to post. ``reply_to`` is the message that it answers, where it shows so."""
+
+    channel_id: str
+    part: Part
+    nonce: str
+    reply_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """It is in the room. ``unreferenced`` says that the message to answer was gone."""
+
+    message_id: str
+    at: datetime
+    unreferenced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It will never be in the room."""
+
+    code: str
+    at: datetime
+
+
+class Sender(Protocol):
+    """Posts into rooms, again and again until a part is there or never will be."""
+
+    async def send(self, outgoing: Outgoing) -> Posted | Refused:
+        """Post one part, or say why it cannot be. Calls for one room must be awaited one by one."""
+        ...
+
+
+class Indicator(Protocol):
+    """Discord's typing indicator."""
+
+    async def show(self, channel_id: str) -> None:
+        """Light it once, for ten seconds; an error is skipped."""
+        ...
+
+
+class History(Protocol):
+    """What was said in a room before."""
+
+    async def before(self, channel_id: str, guild_id: str | None, message_id: str) -> tuple[Message, ...] | None:
+        """The messages just before this one, oldest first; None where they cannot be had now."""
+        ...
+
+    async def message(self, channel_id: str, guild_id: str | None, message_id: str) -> Message | None:
+        """One message, or None where it cannot be had."""
+        ...
+
+    async def parent(self, channel_id: str) -> str | None:
+        """The channel that a thread hangs on, or None where it cannot be had."""
+        ...
+
+
+class Captain(Protocol):
+    """The captain's door. Every call is one attempt.
+
+    Raises:
+        CaptainError: One of its leaves, see ``errors.py``.
+    """
+
+    async def hand_over(self, trigger: Trigger, wait_s: int = 0) -> Settled | Pending:
+        """Hand a delivery over, and wait up to ``wait_s`` seconds for its result."""
+        ...
+
+    async def result(self, delivery_id: str, wait_s: int) -> Settled | Pending:
+        """Wait up to ``wait_s`` seconds for the result of a delivery."""
+        ...
+
+    async def owed(self) -> tuple[Owed, ...]:
+        """What is queued, running or not yet receipted, oldest first."""
+        ...
+
+    async def receipt(self, delivery_id: str, receipt: Receipt) -> bool:
+        """Record what became of one part; the answer is whether anything is still owed."""
+        ...
+
+    async def action_receipt(self, action_id: str, receipt: ActionReceipt) -> None:
+        """Acknowledge a stored action."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """An action as it came; ``sequence`` is None where it is not stored, and ``action`` where it is unknown."""
+
+    sequence: int | None
+    action: Action | None
+
+
+class Actions(Protocol):
+    """The captain's stream of actions."""
+
+    def follow(self, after: int | None) -> AsyncGenerator[Signal, None]:
+        """The actions after this number until the connection ends.
+
+        Raises:
+            CaptainError: The stream cannot be had.
+        """
+        ...
+
+
+GatewayEvent = tuple[str, Mapping[str, Any]]
+"""An event's name and its raw payload."""

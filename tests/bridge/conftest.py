@@ -1,0 +1,118 @@
+"""The real bridge with real hikari in this process, between a loopback Discord and a loopback captain."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from clankie_bridge import app
+from clankie_settings.schema import BridgeSettings
+from clankie_stage.app import Stage
+from clankie_stage.discord.changes import Changes
+from clankie_stage.discord.scenery import ANN_ID, BOB_ID, GUILD_ID, OWNER_ID
+from tests.bridge.loopback_captain import TOKEN, LoopbackCaptain
+
+PATIENCE_S = 20.0
+
+
+class KeptLog:
+    """A log that keeps what was said."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.changes = Changes()
+
+    def info(self, event: str, **fields: Any) -> None:
+        self._keep("info", event, fields)
+
+    def warning(self, event: str, **fields: Any) -> None:
+        self._keep("warning", event, fields)
+
+    def error(self, event: str, **fields: Any) -> None:
+        self._keep("error", event, fields)
+
+    def _keep(self, level: str, event: str, fields: dict[str, Any]) -> None:
+        self.lines.append({"level": level, "event": event, **fields})
+        self.changes.announce()
+
+    def of(self, event: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["event"] == event]
+
+    async def until(self, event: str, count: int = 1) -> list[dict[str, Any]]:
+        return await self.changes.until(lambda: found if len(found := self.of(event)) >= count else None, PATIENCE_S)
+
+
+class RunningBridge:
+    """One life of the bridge."""
+
+    def __init__(self, settings: BridgeSettings, log: KeptLog) -> None:
+        self.settings = settings
+        self.log = log
+        self.stop = asyncio.Event()
+        self.life = asyncio.create_task(app.run(settings, log, self.stop))
+
+    async def ended(self) -> None:
+        self.stop.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await self.life
+
+    async def killed(self) -> None:
+        self.life.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.life
+
+    def evidence(self) -> list[tuple[str, str]]:
+        path = self.settings.state / "bridge" / "evidence.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        return [(line["message_id"], line["event"]) for line in lines]
+
+
+StartBridge = Callable[..., Any]
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    async with Stage.running() as running:
+        yield running
+
+
+@pytest.fixture
+async def captain() -> AsyncIterator[LoopbackCaptain]:
+    async with LoopbackCaptain().running() as running:
+        yield running
+
+
+@pytest.fixture
+async def start(stage: Stage, captain: LoopbackCaptain, tmp_path: Path) -> AsyncIterator[StartBridge]:
+    """Starts a bridge and waits until it is connected."""
+    async with AsyncExitStack() as ending:
+
+        async def started(*, connected: bool = True, **changed: Any) -> RunningBridge:
+            values: dict[str, Any] = {
+                "state": tmp_path,
+                "discord_attachment_root": tmp_path / "attachments",
+                "captain_url": captain.url,
+                "captain_token": SecretStr(TOKEN),
+                "discord_bot_token": SecretStr(stage.token),
+                "discord_rest_url": stage.rest_url,
+                "discord_guilds": (GUILD_ID,),
+                "discord_dm_policy": "allowlist",
+                "discord_users": (),
+                "owner_id": OWNER_ID,
+            }
+            bridge = RunningBridge(BridgeSettings(**(values | changed)), KeptLog())
+            ending.push_async_callback(bridge.killed)
+            if connected:
+                await bridge.log.until("gateway_ready")
+            return bridge
+
+        yield started
+
+
+__all__ = ["ANN_ID", "BOB_ID", "GUILD_ID"]
