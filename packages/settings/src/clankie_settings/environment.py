@@ -7,6 +7,7 @@ setting that is ignored is a door left open.
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,20 @@ UNPREFIXED: Final = frozenset({"DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI
 
 CONFIG: Final = "CLANKIE_CONFIG"
 """The variable that names another ``clankie.toml``."""
+
+FOLDERS: Final = ("state", "discord_attachment_root")
+"""The fields that ``paths.py`` derives. Source: ART-1."""
+
+SENTENCES: Final = {
+    "bool_parsing": "expected true or false",
+    "dict_type": "expected a table: docs/settings.md shows one",
+    "float_parsing": "expected a number",
+    "int_parsing": "expected a whole number",
+    "model_type": "expected a table: docs/settings.md shows one",
+    "string_type": "expected text in quotes",
+    "tuple_type": 'expected a list, such as ["1", "2"]',
+}
+"""What a person is told where pydantic's sentence speaks of types."""
 
 Settings = TypeVar("Settings", bound=SharedSettings)
 
@@ -42,9 +57,16 @@ class SettingsError(Exception):
 
 
 def process_environment() -> dict[str, str]:
-    """The variables of this process, over those of ``.env`` in the working directory."""
-    from_file = {key: value for key, value in dotenv.dotenv_values(".env").items() if value is not None}
-    return {**from_file, **os.environ}
+    """The variables of this process, over those of ``.env`` in the working directory; a blank one hides nothing.
+
+    Raises:
+        SettingsError: ``.env`` cannot be read.
+    """
+    try:
+        from_file = {key: value for key, value in dotenv.dotenv_values(".env").items() if value is not None}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(".env", "the file cannot be read; make it readable UTF-8 text") from error
+    return {**from_file, **{key: value for key, value in os.environ.items() if value.strip() or key not in from_file}}
 
 
 def captain_settings(env: Mapping[str, str]) -> CaptainSettings:
@@ -91,15 +113,25 @@ def _settings(kind: type[Settings], env: Mapping[str, str]) -> Settings:
         name = variable(field)
         if env.get(name, "").strip():
             values[field], spelled[field] = env[name].strip(), name
-        elif field in file:
-            values[field], spelled[field] = file[field], f"{field} (clankie.toml)"
-    merged = {**{variable(key): str(value) for key, value in file.items() if isinstance(value, str)}, **env}
-    values["state"] = paths.state_folder(merged)
-    values["discord_attachment_root"] = paths.attachment_root(merged)
+        elif field in file and not _blank(file[field]):
+            values[field], spelled[field] = file[field], field
+    folders = {variable(field): _folder(field, values[field]) for field in FOLDERS if field in values}
+    values["state"] = paths.state_folder(folders)
+    values["discord_attachment_root"] = paths.attachment_root(folders)
     try:
         return kind.model_validate(values)
     except ValidationError as error:
         raise _explained(error, spelled) from None
+
+
+def _blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _folder(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise SettingsError(f"{field} (clankie.toml)", "expected the path of a folder in quotes")
+    return value
 
 
 def _file(env: Mapping[str, str]) -> dict[str, Any]:
@@ -111,8 +143,12 @@ def _file(env: Mapping[str, str]) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(CONFIG, f"the file cannot be read ({error.strerror}); correct the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError("clankie.toml", f"is not valid TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError("clankie.toml", "is not UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        # The parser's own sentence may quote the file; its place does not.
+        place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
+        raise SettingsError("clankie.toml", f"is not valid TOML{f' {place[0]}' if place else ''}") from error
 
 
 def _known_fields() -> list[str]:
@@ -132,18 +168,17 @@ def _refuse_unknown(what: str, names: Iterable[str], known: Iterable[str]) -> No
 
 
 def _hint(name: str, choices: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(choices), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else "; docs/settings.md lists them all"
+    telling = {each.removeprefix("CLANKIE_").casefold(): each for each in sorted(choices)}
+    near = difflib.get_close_matches(name.removeprefix("CLANKIE_").casefold(), telling, n=1, cutoff=0.6)
+    return f"; did you mean {telling[near[0]]}?" if near else "; docs/settings.md lists them all"
 
 
 def _explained(error: ValidationError, spelled: Mapping[str, str]) -> SettingsError:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    field, *rest = [str(each) for each in first["loc"]] or [""]
-    name = ".".join([spelled.get(field, variable(field) if field else "settings"), *rest])
-    reason = first["msg"].removeprefix("Value error, ")
+    field, *rest = [str(each) for each in first["loc"] if each != "[key]"]
+    name = ".".join([spelled[field], *rest]) + (" (clankie.toml)" if spelled[field] == field else "")
     if first["type"] == "extra_forbidden":
-        table = SharedSettings.table_fields(field)
-        return SettingsError(name, f"is no key of this table{_hint(rest[-1], table) if rest else ''}")
+        return SettingsError(name, f"is no key of this table{_hint(rest[-1], SharedSettings.table_fields(field))}")
     if first["type"] == "missing":
-        reason = "is not set; .env.example says what it is"
-    return SettingsError(name, reason)
+        return SettingsError(name, "is not set; docs/settings.md says what it is")
+    return SettingsError(name, SENTENCES.get(first["type"], first["msg"].removeprefix("Value error, ")))

@@ -21,7 +21,7 @@ def _items(value: Any) -> Any:
 
 
 def _snowflake(value: str) -> str:
-    if not re.fullmatch(r"\d{5,20}", value):
+    if not re.fullmatch(r"[0-9]{5,20}", value):
         raise ValueError("expected Discord ids: in Discord turn on Developer Mode, then right-click, Copy ID")
     return value
 
@@ -31,7 +31,7 @@ def _guild(value: str) -> str:
 
 
 def _room_key(value: str) -> str:
-    if not re.fullmatch(r"\d{5,20}:\d{5,20}", value):
+    if not re.fullmatch(r"[0-9]{5,20}:[0-9]{5,20}", value):
         raise ValueError("expected guildId:channelId")
     return value
 
@@ -71,9 +71,22 @@ def _parts(address: str) -> tuple[str, int]:
         host, port = split.hostname, split.port
     except ValueError:
         host, port, split = None, None, None
-    if split is None or split.scheme not in ("http", "https") or not host:
-        raise ValueError("expected an address such as http://127.0.0.1:4310")
+    # Readers of addresses disagree about what lies before an @, behind a backslash, or around a blank.
+    plain = re.fullmatch(r"[^\s\\@?#\x00-\x20\x7f]+", address)
+    if split is None or not plain or split.scheme not in ("http", "https") or not host or port == 0:
+        raise ValueError("expected an address such as http://127.0.0.1:4310, without name, password or query")
     return host, port or (443 if split.scheme == "https" else 80)
+
+
+def _bind(place: str) -> str:
+    host, _, port = place.rpartition(":")
+    if (
+        not re.fullmatch(r"[^\s:/@]+|\[[0-9A-Fa-f:.]+\]", host)
+        or not re.fullmatch(r"[0-9]{1,5}", port)
+        or int(port) > 65_535
+    ):
+        raise ValueError("expected host:port, such as 0.0.0.0:4310")
+    return place
 
 
 def _database(url: str) -> str:
@@ -166,7 +179,7 @@ class _ModelSettings(SharedSettings):
 class CaptainSettings(_ModelSettings):
     """What the captain reads besides."""
 
-    captain_bind: Annotated[str, Field(pattern=r"^[^:\s]+:\d{1,5}$")] | None = None
+    captain_bind: Annotated[str, AfterValidator(_bind)] | None = None
     """``host:port`` to listen on, where it differs from ``captain_url`` (a container)."""
     database_url: Annotated[str, AfterValidator(_database)] | None = None
     """Unset: SQLite in the state folder. Source: DUR-3, DUR-4."""

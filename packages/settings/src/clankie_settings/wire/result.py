@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from clankie_settings import bounds
 from clankie_settings.wire.attachment import Artifact
@@ -62,10 +62,12 @@ class Pending(WireModel):
     delivery_id: Id
 
 
-RESULT: TypeAdapter[Replied | Absorbed | Silent | Failed] = TypeAdapter(Result)
+_SILENT = ConfigDict(hide_input_in_errors=True)
+
+RESULT: TypeAdapter[Replied | Absorbed | Silent | Failed] = TypeAdapter(Result, config=_SILENT)
 """Reads a result from JSON."""
 
 ANSWER: TypeAdapter[Replied | Absorbed | Silent | Failed | Pending] = TypeAdapter(
-    Annotated[Replied | Absorbed | Silent | Failed | Pending, Field(discriminator="state")]
+    Annotated[Replied | Absorbed | Silent | Failed | Pending, Field(discriminator="state")], config=_SILENT
 )
 """Reads what ``POST /v1/turns`` and ``GET /v1/turns/{delivery_id}`` answer."""

@@ -9,9 +9,12 @@ from clankie_settings import bounds
 
 
 class WireModel(BaseModel):
-    """A shape of the wire: frozen, strict, and closed to unknown keys. Source: WIRE-1."""
+    """A shape of the wire: frozen, strict, closed to unknown keys, and silent about what it refused.
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    Source: WIRE-1, SEC-2.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
 
 
 def _storable(text: str) -> str:
