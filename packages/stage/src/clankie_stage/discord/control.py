@@ -44,6 +44,9 @@ class Control(Speaking, Founding, Breaking, Looking):
                 user_payload(user) | {"display_name": user.display_name} for user in self.parts.world.users.values()
             ],
             "guilds": [{"id": guild.id, "name": guild.name} for guild in self.parts.world.guilds.values()],
+            "roles": {
+                role.id: role.name for guild in self.parts.world.guilds.values() for role in guild.roles.values()
+            },
             "rooms": [
                 room_payload(self.parts.world, room) | {"bot_access": room.bot_access}
                 for room in self.parts.world.rooms.values()

@@ -17,7 +17,7 @@ VERBS = (
     "say", "edit", "unfurl", "delete", "delete_bulk", "react", "typing",
     "create_user", "create_guild", "create_room", "create_thread", "delete_room", "delete_guild",
     "set_access", "set_dms", "lay", "fault", "release", "clear_faults", "drop", "reconnect", "invalidate", "close",
-    "forget_sessions", "duplicate", "behave", "messages", "recorded", "typings", "mark",
+    "forget_sessions", "duplicate", "behave", "messages", "shown", "recorded", "typings", "mark",
     "wait", "wait_messages", "wait_connected", "wait_held", "reset", "describe",
 )  # fmt: skip
 

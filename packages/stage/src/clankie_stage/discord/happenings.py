@@ -93,7 +93,7 @@ class Happenings:
         )
         draft.room.messages[message.id] = message
         self.tell(draft.room, "MESSAGE_CREATE", self.payloads.created(message, draft.room))
-        self.audience.show("message", room=draft.room.id, message=self.payloads.rest(message))
+        self.audience.show("message", room=draft.room.id, message=self.payloads.shown(message))
         return message
 
     def edit(self, room: Room, message: Message, changes: Json, attachments: list[Attachment] | None = None) -> None:
@@ -179,7 +179,7 @@ class Happenings:
         self._show_edit(room, message)
 
     def _show_edit(self, room: Room, message: Message) -> None:
-        self.audience.show("edited", room=room.id, message=self.payloads.rest(message))
+        self.audience.show("edited", room=room.id, message=self.payloads.shown(message))
 
     def _mentions(self, draft: Draft) -> tuple[Mentions, tuple[str, ...]]:
         guild = self.world.guilds.get(draft.room.guild_id or "")

@@ -32,6 +32,14 @@ class MessagePayloads:
             payload["referenced_message"] = self._referenced(message)
         return _forced(payload, message)
 
+    def shown(self, message: Message) -> Json:
+        """The message as the page shows it: as REST returns it, and who reacted."""
+        payload = self.rest(message)
+        if message.reactions:
+            reacted = zip(self._reactions(message), message.reactions.values(), strict=True)
+            payload["reactions"] = [reaction | {"users": list(users)} for reaction, users in reacted]
+        return payload
+
     def gateway(self, message: Message, room: Room) -> Json:
         """The message as the gateway sends it: with ``channel_type`` and, in guilds, guild and member."""
         payload = self.rest(message)

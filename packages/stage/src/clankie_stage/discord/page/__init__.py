@@ -1,1 +1,1 @@
-"""The page that shows the rooms: three plain files, no request to anywhere else."""
+"""The page that shows the rooms: a few plain files, no request to anywhere else."""

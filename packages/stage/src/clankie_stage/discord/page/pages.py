@@ -11,6 +11,8 @@ FILES = {
     "/": ("index.html", "text/html"),
     "/stage.css": ("stage.css", "text/css"),
     "/stage.js": ("stage.js", "text/javascript"),
+    "/message.js": ("message.js", "text/javascript"),
+    "/text.js": ("text.js", "text/javascript"),
 }
 
 POLICY = "; ".join((

@@ -17,6 +17,11 @@ class Looking(Verbs):
             self.parts.happenings.payloads.rest(each) for each in self.parts.world.room_named(room).messages.values()
         ]
 
+    def shown(self, room: str = "general") -> list[Json]:
+        """The messages of a room as the page shows them: with who reacted."""
+        place = self.parts.world.room_named(room)
+        return [self.parts.happenings.payloads.shown(each) for each in place.messages.values()]
+
     def recorded(self, match: Json | None = None, *, after: int = 0) -> list[Json]:
         """Recorded entries beyond an index that fit ``match``; see `recording.fits`."""
         return [entry.payload() for entry in self.parts.recording.matching(match or {}, after)]
