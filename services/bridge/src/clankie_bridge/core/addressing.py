@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from clankie_bridge.core.message import REPLY, Message
 
-_CODE: Final = re.compile(r"```.*?(?:```|\Z)|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_CODE: Final = re.compile(r"```.*?```|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 _MARKUP: Final = re.compile(r"<a?:\w+:\d+>|<[@#][!&]?\d+>|https?://\S+")
 
 Kind = Literal["mention", "dm", "reply", "message"]

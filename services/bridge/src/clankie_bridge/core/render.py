@@ -60,12 +60,13 @@ def parts(text: str, limit: int = bounds.MESSAGE_CHARS) -> tuple[Part, ...]:
             return (*made, TextFile(rest))
         head = f"{fence.opening}\n" if fence else ""
         if units(head + rest) <= limit:
-            made.append(Words(head + rest))
-            break
+            return (*made, Words(head + rest)) if is_visible(rest) else tuple(made)
         cut, fence = _cut(rest, fence, limit - units(head))
         tail = f"\n{fence.mark}" if fence else ""
-        made.append(Words(head + rest[:cut].rstrip() + tail))
-        rest = rest[cut:].lstrip("\n") if fence else rest[cut:].lstrip()
+        # Discord refuses a message in which nobody sees anything.
+        if is_visible(rest[:cut]):
+            made.append(Words(head + rest[:cut].rstrip() + tail))
+        rest, fence = _after_closing(rest[cut:].lstrip("\n"), fence) if fence else (rest[cut:].lstrip(), None)
     return tuple(made)
 
 
@@ -88,9 +89,10 @@ def _break(text: str, most: int, fence: _Fence | None) -> int:
     least = most // 2
     in_code = fence is not None or "```" in text[:most]
     for sort in _BREAKS[1:2] if in_code else _BREAKS:
-        found = [each.end() for each in sort.finditer(text, least, most + 1) if each.end() <= most + 1]
+        # White space may stand beyond the limit, since a part loses it at its end.
+        found = [each.end() for each in sort.finditer(text, least, most + 1)]
         if found:
-            return min(found[-1], most) if not text[most : most + 1].isspace() else found[-1]
+            return found[-1]
     return _between_graphemes(text, most)
 
 
@@ -103,13 +105,20 @@ def _between_graphemes(text: str, most: int) -> int:
 
 
 def _fitting(text: str, room: int) -> int:
-    """How many characters of the text fit in ``room`` units; at least one, so that cutting ends."""
-    taken = 0
-    for index, char in enumerate(text):
-        taken += 2 if char > "\uffff" else 1
-        if taken > room:
-            return max(index, 1)
-    return len(text)
+    """How many characters of a text that is longer fit in ``room`` units; at least one, so that cutting ends."""
+    index = taken = 0
+    while taken <= room:
+        taken += 2 if text[index] > "\uffff" else 1
+        index += 1
+    return max(index - 1, 1)
+
+
+def _after_closing(text: str, fence: _Fence) -> tuple[str, _Fence | None]:
+    """The text without the fence that would only close what was closed already."""
+    found = _FENCE.match(text)
+    if found is None or _open_after(found[0], fence) is not None:
+        return text, fence
+    return text[found.end() :].lstrip(), None
 
 
 def _open_after(text: str, fence: _Fence | None) -> _Fence | None:
