@@ -1,5 +1,6 @@
 """A lane as the loop sees it: entries as text, and a line whose every call is written down."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -54,10 +55,19 @@ class Line(RunLine):
         self.outcome: UpdateOutcome = UpdateOutcome("posted")
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
+        self._told = asyncio.Event()
 
     def _call(self, name: str) -> None:
         self.calls.append(name)
+        self._told.set()
         self.on(name)
+
+    async def heard(self, name: str, times: int = 1) -> None:
+        """Wait until the loop has said this so often."""
+        async with asyncio.timeout(10):
+            while self.calls.count(name) < times:
+                self._told.clear()
+                await self._told.wait()
 
     async def boundary(self) -> Sequence[Words]:
         self._call("boundary")

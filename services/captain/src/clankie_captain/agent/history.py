@@ -28,13 +28,12 @@ from clankie_settings.ids import RunId
 class Kept:
     """A message that the model is shown.
 
-    ``place`` is the index of its entry among the lane's entries, ``weight`` the characters of its payload.
+    ``place`` is the index of its entry among the lane's entries.
     """
 
     message: ModelMessage
     run: RunId
     place: int
-    weight: int
 
 
 def draft(message: ModelMessage) -> Draft:
@@ -71,12 +70,12 @@ def kept(entries: Sequence[Entry]) -> list[Kept]:
             cleaned = paired(cleaned, calls)
             calls = []
         elif calls:
-            found.append(Kept(ModelRequest(parts=repairs(calls)), entry.run, place, 0))
+            found.append(Kept(ModelRequest(parts=repairs(calls)), entry.run, place))
         if cleaned is None or not (found or begins_turn(cleaned)):
             continue
         if isinstance(cleaned, ModelResponse):
             calls = cleaned.tool_calls
-        found.append(Kept(cleaned, entry.run, place, len(entry.payload)))
+        found.append(Kept(cleaned, entry.run, place))
     return found
 
 

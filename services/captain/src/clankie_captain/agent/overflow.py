@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
+from pydantic_ai.messages import ModelMessage
+
 from clankie_captain.agent.history import Kept
 from clankie_captain.agent.validity import begins_turn
 from clankie_settings.ids import RunId
@@ -22,5 +24,10 @@ def boundary(history: Sequence[Kept], run: RunId) -> int | None:
     turns = [index for index in range(1, min(limit + 1, len(history))) if begins_turn(history[index].message)]
     if not turns:
         return None
-    sums = [0, *accumulate(each.weight for each in history)]
-    return next((index for index in turns if sums[index] * 2 >= sums[-1]), turns[-1])
+    sums = [0, *accumulate(_weight(each.message) for each in history)]
+    return min(turns, key=lambda index: (abs(2 * sums[index] - sums[-1]), -index))
+
+
+def _weight(message: ModelMessage) -> int:
+    said = ((getattr(part, "content", None), getattr(part, "args", None)) for part in message.parts)
+    return sum(len(str(content or "")) + len(str(args or "")) for content, args in said)

@@ -16,7 +16,7 @@ from clankie_captain.agent.failures import check
 from clankie_captain.agent.scrubbing import scrub
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
-from clankie_captain.agent.validity import clean, clean_request
+from clankie_captain.agent.validity import clean_request, clean_response
 from clankie_captain.core.run import Usage
 
 
@@ -47,12 +47,11 @@ class Stretch:
         return self.transcript.messages
 
     async def answered(self, response: ModelResponse) -> None:
-        """Take a response that has come to its end: count it, judge it, record it.
+        """Take a response that has come to its end: count it, judge it, record it, and leave in it what was recorded.
 
         Raises:
             UnusableResponseError: It is not whole, or no answer; it leaves no trace in the history.
         """
-        self.silent = False
         spent = response.usage
         self.line.spent(
             Usage(
@@ -64,8 +63,11 @@ class Stretch:
             )
         )
         check(response)
-        if (cleaned := clean(response)) is not None:
+        self.silent = False
+        if (cleaned := clean_response(response)) is not None:
             await self._record(cleaned)
+            # What runs is what was recorded: the arguments of its calls hold no broken characters either.
+            response.parts = cleaned.parts
 
     def happened(self, event: AgentStreamEvent) -> None:
         """Tell the lane about an event, words apart from the rest. Source: FAIL-3, ROOM-2."""

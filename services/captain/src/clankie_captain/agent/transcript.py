@@ -45,7 +45,7 @@ class Transcript:
         message = history.message(draft.payload)
         self._entries += 1
         if message is not None:
-            self._kept.append(Kept(message, self._run, self._entries - 1, len(draft.payload)))
+            self._kept.append(Kept(message, self._run, self._entries - 1))
             self._messages = None
 
     def shorten(self) -> int | None:
