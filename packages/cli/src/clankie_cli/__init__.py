@@ -1,1 +1,1 @@
-"""clankie_cli."""
+"""The `clankie` command: it runs the services as processes, and asks the captain how he is."""

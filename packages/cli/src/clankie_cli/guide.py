@@ -1,0 +1,44 @@
+"""What is said once everything runs: where it is, and what to try."""
+
+from clankie_cli.plan import Stage, model_name, trial_folder
+from clankie_settings.schema import LaunchSettings
+
+_ON_STAGE = """
+  Clankie is up, on the stage.
+
+    page      {page}   write as Ann, Bob or the owner
+    captain   {captain}   how is he: clankie status
+    model     {model}
+    state     {state}
+
+  Try in #general:
+    @Clankie slow, what did you hear?      and two more messages while he types: one answer covers all three
+    @Clankie stay silent                   he reads it, and says nothing
+    @Clankie use a tool                    a word in between, then the answer
+
+  Your own Discord: README.md. Ctrl-C stops everything.
+"""
+
+_ON_DISCORD = """
+  Clankie is up, on your Discord.
+
+    captain   {captain}   how is he: clankie status
+    model     {model}
+    state     {state}
+
+  Mention him in a channel of your server. Ctrl-C stops everything.
+"""
+
+
+def shown(settings: LaunchSettings, stage: Stage | None) -> str:
+    """The lines to show, for a trial on ``stage`` or, without one, on Discord."""
+    model = model_name(settings)
+    if stage is None:
+        return _ON_DISCORD.format(captain=settings.captain_url, model=model, state=settings.state)
+    rehearsal = "rehearsal: a few rules, shown on the page; a key in .env brings a real one"
+    return _ON_STAGE.format(
+        page=stage.url,
+        captain=settings.captain_url,
+        model=rehearsal if model == "rehearsal" else model,
+        state=trial_folder(settings.state),
+    )
