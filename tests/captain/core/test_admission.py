@@ -1,0 +1,72 @@
+"""The four ways of a delivery into its lane."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clankie_captain.core.admission import LaneState, Queue, Refuse, Start, Steer, SteerBy, admission
+from clankie_settings import bounds
+from clankie_settings.ids import RunId
+from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.trigger import Delivery
+
+RUN = RunId("run_1")
+FULL = bounds.QUEUED_TURNS
+
+lanes = st.builds(LaneState, st.sampled_from([None, RUN]), st.integers(0, FULL + 2))
+deliveries = st.sampled_from(["auto", "steer", "queue"])
+policies = st.sampled_from(["anyone", "asked"])
+
+
+@pytest.mark.requirement("LANE-2", "LANE-3")
+@pytest.mark.parametrize(
+    ("lane", "delivery", "policy", "way"),
+    [
+        (LaneState(None, 0), "auto", "anyone", Start()),
+        (LaneState(None, 0), "steer", "asked", Start()),
+        (LaneState(None, 0), "queue", "asked", Start()),
+        (LaneState(None, 1), "auto", "anyone", Queue()),
+        (LaneState(None, 1), "steer", "asked", Queue()),
+        (LaneState(RUN, 0), "auto", "anyone", Steer(RUN)),
+        (LaneState(RUN, 3), "auto", "anyone", Steer(RUN)),
+        (LaneState(RUN, 0), "queue", "anyone", Queue()),
+        (LaneState(RUN, 0), "auto", "asked", Queue()),
+        (LaneState(RUN, 0), "steer", "asked", Steer(RUN)),
+        (LaneState(RUN, 0), "steer", "anyone", Steer(RUN)),
+        (LaneState(RUN, FULL - 1), "auto", "anyone", Steer(RUN)),
+        (LaneState(RUN, FULL), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
+        (LaneState(None, FULL), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
+    ],
+)
+def test_a_delivery_takes_the_way_that_its_lane_leaves(
+    lane: LaneState, delivery: Delivery, policy: SteerBy, way: object
+) -> None:
+    assert admission(lane, delivery, policy) == way
+
+
+@pytest.mark.requirement("LANE-2")
+@given(lanes, deliveries, policies)
+def test_a_run_starts_only_where_none_is_live_and_nothing_waits(
+    lane: LaneState, delivery: Delivery, policy: SteerBy
+) -> None:
+    started = admission(lane, delivery, policy) == Start()
+    assert started == (lane.live_run is None and lane.waiting == 0)
+
+
+@pytest.mark.requirement("LANE-3")
+@given(lanes, deliveries, policies)
+def test_words_are_only_ever_steered_into_the_live_run(lane: LaneState, delivery: Delivery, policy: SteerBy) -> None:
+    match admission(lane, delivery, policy):
+        case Steer(run):
+            assert run == lane.live_run
+            assert delivery != "queue"
+        case Start() | Queue() | Refuse():
+            pass
+
+
+@given(lanes, deliveries, policies)
+def test_a_lane_never_holds_more_waiting_turns_than_its_bound(
+    lane: LaneState, delivery: Delivery, policy: SteerBy
+) -> None:
+    refused = isinstance(admission(lane, delivery, policy), Refuse)
+    assert refused == (lane.waiting >= FULL)

@@ -1,0 +1,116 @@
+"""Which lane a delivery belongs to."""
+
+import pytest
+
+from clankie_captain.core.admission import steer_by
+from clankie_captain.core.lane import LaneKey, Trust, lane_for
+from clankie_settings.ids import LaneId, TurnId
+from clankie_settings.wire.trigger import Room, Trigger
+from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, OWNER, trigger
+
+pytestmark = pytest.mark.requirement("LANE-1", "LANE-12")
+
+TURN = TurnId("turn_1")
+OWNER_TRUSTED = Trust(actors=frozenset({OWNER.actor_id}))
+OWNER_AND_ROOM_TRUSTED = Trust(actors=frozenset({OWNER.actor_id}), rooms=frozenset({"200:300"}))
+CONSOLE = Room(platform="console", channel_id="desk")
+
+
+@pytest.mark.parametrize(
+    ("said", "trust", "expected"),
+    [
+        (trigger(), Trust(), LaneKey(LaneId("rooms/discord:200:300"), "room", "social")),
+        (trigger(room=DM_ROOM, kind="dm"), Trust(), LaneKey(LaneId("rooms/discord:dm:301"), "room", "social")),
+        (trigger(kind="voice"), Trust(), LaneKey(LaneId("voice/discord:200:300"), "voice", "social")),
+        (
+            trigger(kind="voice", actor=OWNER),
+            OWNER_AND_ROOM_TRUSTED,
+            LaneKey(LaneId("voice/discord:200:300"), "voice", "social"),
+        ),
+        (
+            trigger(actor=OWNER),
+            OWNER_TRUSTED,
+            LaneKey(LaneId("turns/discord:200:300~400/turn_1"), "one_shot", "system"),
+        ),
+        (
+            trigger(actor=OWNER),
+            OWNER_AND_ROOM_TRUSTED,
+            LaneKey(LaneId("rooms/discord:200:300~system"), "room", "system"),
+        ),
+        (
+            trigger(actor=OWNER, room=DM_ROOM, kind="dm"),
+            OWNER_TRUSTED,
+            LaneKey(LaneId("rooms/discord:dm:301~system"), "room", "system"),
+        ),
+        (
+            trigger(actor=OWNER, room=CONSOLE),
+            Trust(),
+            LaneKey(LaneId("conversations/desk"), "conversation", "system"),
+        ),
+    ],
+    ids=[
+        "a guild room",
+        "a DM",
+        "a voice room",
+        "a trusted actor's voice",
+        "a trusted actor in a mixed room",
+        "a trusted actor in a trusted room",
+        "a trusted actor's DM",
+        "the operator",
+    ],
+)
+def test_each_delivery_has_the_lane_of_its_room_and_authority(said: Trigger, trust: Trust, expected: LaneKey) -> None:
+    assert lane_for(said, TURN, trust) == expected
+
+
+def test_everybody_else_of_a_trusted_room_stays_in_its_social_lane() -> None:
+    assert lane_for(trigger(actor=ANN), TURN, OWNER_AND_ROOM_TRUSTED).authority == "social"
+
+
+@pytest.mark.requirement("LANE-1")
+def test_two_privileged_turns_in_a_mixed_room_share_nothing() -> None:
+    first = lane_for(trigger("400", actor=OWNER), TurnId("turn_1"), OWNER_TRUSTED)
+    second = lane_for(trigger("401", actor=OWNER), TurnId("turn_2"), OWNER_TRUSTED)
+    assert first != second
+
+
+def test_speakers_of_a_room_share_its_lane() -> None:
+    assert lane_for(trigger(actor=ANN), TURN, Trust()) == lane_for(trigger("401", actor=BOB), TURN, Trust())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Room(platform="discord", guild_id="200", channel_id="302"),
+        Room(platform="discord", guild_id="201", channel_id="300"),
+        Room(platform="discord", channel_id="300"),
+    ],
+)
+def test_rooms_that_differ_in_any_id_never_share_a_lane(other: Room) -> None:
+    assert lane_for(trigger(room=other), TURN, Trust()) != lane_for(trigger(room=GUILD_ROOM), TURN, Trust())
+
+
+def test_a_trusted_channel_id_of_another_guild_is_not_trusted() -> None:
+    elsewhere = Room(platform="discord", guild_id="201", channel_id="300")
+    assert lane_for(trigger(actor=OWNER, room=elsewhere), TURN, OWNER_AND_ROOM_TRUSTED).kind == "one_shot"
+
+
+@pytest.mark.requirement("LANE-12")
+def test_every_lane_id_begins_with_one_of_the_four_words() -> None:
+    kinds = {
+        lane_for(trigger(), TURN, Trust()),
+        lane_for(trigger(kind="voice"), TURN, Trust()),
+        lane_for(trigger(room=CONSOLE), TURN, Trust()),
+        lane_for(trigger(actor=OWNER), TURN, OWNER_TRUSTED),
+    }
+    assert {each.id.split("/")[0] for each in kinds} == {"rooms", "voice", "conversations", "turns"}
+
+
+@pytest.mark.requirement("VOX-1", "LANE-3")
+def test_anybody_steers_rooms_and_voice_while_a_conversation_asks() -> None:
+    assert [steer_by("room"), steer_by("voice"), steer_by("one_shot"), steer_by("conversation")] == [
+        "anyone",
+        "anyone",
+        "anyone",
+        "asked",
+    ]
