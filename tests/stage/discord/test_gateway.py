@@ -235,3 +235,29 @@ async def test_new_places_are_announced_and_usable(stage: Stage, connect: Connec
     stage.control.delete_guild(guild["id"])
     await listener.until("GUILD_DELETE")
     assert listener.of("THREAD_DELETE")[0]["id"] == thread["id"]
+
+
+async def test_a_thread_on_a_message_begins_with_its_starter(stage: Stage, connect: Connect) -> None:
+    listener = await connect()
+    said = stage.control.say("Ann", "worth a thread")
+    thread = stage.control.create_thread("aside", user="Bob", message=said["id"])
+    _, starter = await listener.until("MESSAGE_CREATE", 2)
+    assert (thread["id"], starter["channel_id"]) == (said["id"], said["id"])
+    assert (starter["type"], starter["referenced_message"]["content"]) == (21, "worth a thread")
+    (marked,) = listener.of("MESSAGE_UPDATE")
+    assert (marked["flags"] & 32, marked["edited_timestamp"]) == (32, None)
+
+
+async def test_a_forum_post_is_a_thread_whose_first_message_has_its_id(stage: Stage, connect: Connect) -> None:
+    listener = await connect()
+    stage.control.create_room("questions", forum=True)
+    thread = stage.control.create_thread("How?", parent="questions", content="like this")
+    (first,) = await listener.until("MESSAGE_CREATE")
+    assert (first["id"], first["channel_id"], first["content"]) == (thread["id"], thread["id"], "like this")
+
+
+async def test_a_flood_arrives_whole(stage: Stage, connect: Connect) -> None:
+    listener = await connect()
+    await stage.control.flood("Bob", 3_000)
+    await listener.until("MESSAGE_CREATE", 3_000)
+    assert listener.texts() == [f"message {number}" for number in range(3_000)]

@@ -17,7 +17,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 NASTY = "<img src=x onerror=document.title='owned'> **<b>bold</b>** `</code>` javascript:alert(1)"
 
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium on the PATH; install one to try the page in a browser"
+)
 
 
 def source(name: str) -> str:

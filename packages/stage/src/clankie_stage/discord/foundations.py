@@ -4,13 +4,27 @@ from dataclasses import dataclass
 
 from clankie_stage.discord.audience import Audience
 from clankie_stage.discord.happenings import Draft, Happenings
+from clankie_stage.discord.message_payloads import THREAD_STARTER
 from clankie_stage.discord.payloads import full_member_payload, guild_create_payload, room_payload
 from clankie_stage.discord.scenery import EVERYONE_PERMISSIONS
 from clankie_stage.discord.snowflakes import Snowflakes
-from clankie_stage.discord.world import BotAccess, Guild, Role, Room, RoomType, User, World
+from clankie_stage.discord.world import BotAccess, Guild, Message, Role, Room, RoomType, User, World
 
 THREAD_CREATED = 18
 """Type of the message that announces a thread in its parent room."""
+
+
+HAS_THREAD = 1 << 5
+"""Flag of a message that a thread hangs on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStart:
+    """How a thread begins: on a message, with the words of a forum post, or among a few only."""
+
+    message: Message | None = None
+    content: str = ""
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +86,31 @@ class Foundations:
             self.audience.show("reload")
         return room
 
-    def thread(self, name: str, parent: Room, owner_id: str, message_id: str | None, *, private: bool) -> Room:
-        """A new thread under a room, from one of its messages or on its own."""
-        room_type = RoomType.PRIVATE_THREAD if private else RoomType.PUBLIC_THREAD
-        room = Room(message_id or self.snowflakes.new(), room_type, name, guild_id=parent.guild_id)
+    def thread(self, name: str, parent: Room, owner_id: str, start: ThreadStart) -> Room:
+        """A new thread under a room: from a message, as a forum post, or on its own."""
+        room_type = RoomType.PRIVATE_THREAD if start.private else RoomType.PUBLIC_THREAD
+        room_id = start.message.id if start.message else self.snowflakes.new()
+        room = Room(room_id, room_type, name, guild_id=parent.guild_id)
         room.parent_id, room.owner_id, room.bot_access = parent.id, owner_id, parent.bot_access
         self.world.rooms[room.id] = room
         self.happenings.tell(room, "THREAD_CREATE", room_payload(self.world, room) | {"newly_created": True})
-        if parent.type is not RoomType.FORUM and not private and message_id is None:
-            reference = {"message_reference": {"channel_id": room.id, "guild_id": parent.guild_id}}
-            self.happenings.post(Draft(parent, owner_id, name, extra={"type": THREAD_CREATED, **reference}))
         self.audience.show("reload")
+        self._begin(room, parent, owner_id, start)
         return room
+
+    def _begin(self, room: Room, parent: Room, owner_id: str, start: ThreadStart) -> None:
+        guild = {"guild_id": parent.guild_id}
+        if parent.type is RoomType.FORUM:
+            self.happenings.post(Draft(room, owner_id, start.content or room.name, message_id=room.id))
+        elif start.message is not None:
+            flags = start.message.body["flags"] | HAS_THREAD
+            self.happenings.mark(parent, start.message, {"flags": flags, "thread": room_payload(self.world, room)})
+            origin = {"type": 0, "message_id": start.message.id, "channel_id": parent.id, **guild}
+            starter = {"type": THREAD_STARTER, "message_reference": origin}
+            self.happenings.post(Draft(room, owner_id, extra=starter))
+        elif not start.private:
+            announced = {"type": THREAD_CREATED, "message_reference": {"channel_id": room.id, **guild}}
+            self.happenings.post(Draft(parent, owner_id, room.name, extra=announced))
 
     def remove_room(self, room: Room) -> None:
         """Delete a room with all that is in it."""

@@ -28,6 +28,7 @@ class Draft:
         forward: a message of any room that it forwards.
         allowed: what may notify.
         extra: further payload keys, such as ``sticker_items`` or ``poll``.
+        message_id: the id to take instead of a fresh one; a forum post has its thread's.
     """
 
     room: Room
@@ -45,6 +46,7 @@ class Draft:
     extra: Json = field(default_factory=dict[str, Any])
     overrides: Json = field(default_factory=dict[str, Any])
     omitted: frozenset[str] = frozenset()
+    message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Happenings:
             **draft.extra,
         }
         message = Message(
-            id=self.snowflakes.new(),
+            id=draft.message_id or self.snowflakes.new(),
             room_id=draft.room.id,
             author_id=draft.author_id,
             body=body,
@@ -112,6 +114,11 @@ class Happenings:
     def unfurl(self, room: Room, message: Message, embeds: list[Json]) -> None:
         """Attach link previews late, as Discord does: an update that is no edit."""
         message.body["embeds"] = embeds
+        self._updated(room, message)
+
+    def mark(self, room: Room, message: Message, changes: Json) -> None:
+        """Change payload keys without an edit, as Discord itself does."""
+        message.body |= changes
         self._updated(room, message)
 
     def delete(self, room: Room, message: Message) -> None:

@@ -64,7 +64,7 @@ class MessagePayloads:
         # A reply whose target is gone says null; a reference that was never fetched is absent.
         room_id = message.body["message_reference"]["channel_id"]
         room = self.world.rooms.get(room_id)
-        target = room.messages.get(message.reply_to or "") if room else None
+        target = room.messages.get(message.body["message_reference"]["message_id"]) if room else None
         return self.rest(target, with_reference=False) if target else None
 
     def _attachment(self, room_id: str, attachment: Attachment) -> Json:

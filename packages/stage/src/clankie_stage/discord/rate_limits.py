@@ -16,7 +16,7 @@ WITHOUT_HEADERS = frozenset({"/gateway", "/gateway/bot"})
 """Routes that Discord does not limit by bucket."""
 
 KEPT_BUCKETS = 10_000
-"""Buckets beyond this many are dropped, fullest first in age; a dropped one is simply full again."""
+"""At this many buckets the full ones are dropped; a dropped one is simply full again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from typing import Any, Literal, cast
 
 from clankie_settings.clock import Clock
@@ -74,8 +75,10 @@ class Recording:
     def _matching(self, match: Json, after: int) -> Iterator[Entry]:
         kind = match.get("kind", "*")
         wanted = {key: value for key, value in match.items() if key != "kind"}
-        for entry in self._entries:
-            if entry.index > after and fnmatchcase(entry.kind, kind) and fits(wanted, entry.what):
+        # Waiters look at every change, so only what is newer than `after` may cost anything.
+        newer = list(takewhile(lambda entry: entry.index > after, reversed(self._entries)))
+        for entry in reversed(newer):
+            if fnmatchcase(entry.kind, kind) and fits(wanted, entry.what):
                 yield entry
 
 

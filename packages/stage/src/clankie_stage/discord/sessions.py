@@ -37,6 +37,11 @@ class Socket:
     outgoing: asyncio.Queue[bytes | Close]
     closing: bool = False
 
+    @property
+    def behind(self) -> bool:
+        """Whether frames pile up because the client takes them too slowly."""
+        return self.outgoing.qsize() > OUTGOING_FRAMES // 10
+
     def send(self, frame: bytes) -> None:
         """Queue a frame; a full queue ends the connection instead."""
         if self.closing:

@@ -1,5 +1,6 @@
 """Verbs that make and change people and places."""
 
+from clankie_stage.discord.foundations import ThreadStart
 from clankie_stage.discord.payloads import guild_payload, room_payload, user_payload
 from clankie_stage.discord.scenery import GUILD_ID
 from clankie_stage.discord.verbs.parts import Verbs
@@ -46,14 +47,14 @@ class Founding(Verbs):
         parent: str = "general",
         user: str = "Ann",
         message: str | None = None,
+        content: str = "",
         private: bool = False,
     ) -> Json:
-        """A new thread, opened by a user, from a message or on its own."""
-        owner = self.parts.world.user_named(user).id
-        return room_payload(
-            self.parts.world,
-            self.parts.foundations.thread(name, self.parts.world.room_named(parent), owner, message, private=private),
-        )
+        """A new thread, opened by a user: from a message, on its own, or as a forum post with ``content``."""
+        world = self.parts.world
+        start = ThreadStart(world.message(message) if message else None, content, private)
+        place, owner = world.room_named(parent), world.user_named(user)
+        return room_payload(world, self.parts.foundations.thread(name, place, owner.id, start))
 
     def delete_room(self, room: str) -> None:
         """Delete a room."""

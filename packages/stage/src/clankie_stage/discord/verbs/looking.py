@@ -41,9 +41,13 @@ class Looking(Verbs):
         Raises:
             TimeoutError: there were fewer in time.
         """
+        found: list[Json] = []
+        seen = after
 
         def enough() -> list[Json] | None:
-            found = self.recorded(match, after=after)
+            nonlocal seen
+            found.extend(self.recorded(match, after=seen))
+            seen = max(self.mark(), after)
             return found if len(found) >= count else None
 
         return await self.parts.changes.until(enough, within_s)

@@ -1,6 +1,7 @@
 """Verbs with which people speak."""
 
 import base64
+from datetime import timedelta
 
 from clankie_stage.discord.attachments import attachment_of
 from clankie_stage.discord.happenings import Draft
@@ -62,6 +63,14 @@ class Speaking(Verbs):
         if webhook is not None:
             draft = self._by_webhook(draft, webhook)
         return self.parts.happenings.payloads.rest(self.parts.happenings.post(draft))
+
+    async def flood(self, user: str, count: int, *, room: str = "general", content: str = "message") -> None:
+        """Post many messages as fast as connected sessions take them; each text ends with its number."""
+        sessions = self.parts.sessions
+        for number in range(count):
+            self.say(user, f"{content} {number}", room=room)
+            while any(session.socket and session.socket.behind for session in sessions.connected()):
+                await self.parts.happenings.clock.sleep(timedelta(milliseconds=1))
 
     def edit(self, message: str, content: str) -> Json:
         """Edit a message as its author."""
