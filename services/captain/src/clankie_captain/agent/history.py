@@ -6,6 +6,7 @@ for ever: a message is taken into the transcript only as it reads back from its 
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -45,10 +46,8 @@ def message(payload: str) -> ModelMessage | None:
     """The message of an entry; None where it cannot be read."""
     # An escaped NUL or half of a pair may have been stored by whoever was less careful; then the slow road is taken.
     if "\\u0000" not in payload:
-        try:
-            return ModelMessagesTypeAdapter.validate_json(f"[{payload}]")[0]
-        except ValidationError:
-            pass
+        with suppress(ValidationError):
+            return next(iter(ModelMessagesTypeAdapter.validate_json(f"[{payload}]")), None)
     try:
         return ModelMessagesTypeAdapter.validate_python([scrub_data(json.loads(payload))])[0]
     except ValueError:

@@ -125,11 +125,11 @@ def _openai(name: str, key: str, address: str, client: httpx2.AsyncClient) -> Mo
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    from clankie_captain.agent.openai_chat import SteadyChatModel
+    from clankie_captain.agent.openai_chat import SteadyCompletions
     from clankie_captain.agent.openai_transform import skip_message_walk
 
     skip_message_walk()
     sdk = AsyncOpenAI(api_key=key, base_url=address, http_client=client, max_retries=0, timeout=_timeout())
     # A stream that just ends is a failure, whoever sent it. Source: C11.
     whole = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
-    return SteadyChatModel(name, provider=OpenAIProvider(openai_client=sdk), profile=whole)
+    return SteadyCompletions(name, provider=OpenAIProvider(openai_client=sdk), profile=whole)

@@ -12,7 +12,7 @@ from pydantic_ai.settings import ModelSettings
 _REASONING: Final = ("reasoning", "reasoning_content")
 
 
-class SteadyChatModel(OpenAIChatModel):
+class SteadyCompletions(OpenAIChatModel):
     """The library's model, except for one habit.
 
     Some servers want a field for reasoning on each call of a tool once a model has reasoned. The library puts an empty

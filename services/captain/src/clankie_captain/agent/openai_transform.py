@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from openai.resources.chat.completions import completions
 
 _NAME: Final = "async_maybe_transform"
-_MARK: Final = "walks_no_messages"
+_MARK: Final = "__wrapped__"
 
 
 def skip_message_walk() -> bool:
@@ -22,7 +22,7 @@ def skip_message_walk() -> bool:
     walk: Callable[[Any, Any], Awaitable[Any]] | None = getattr(completions, _NAME, None)
     if walk is None:
         return False
-    if getattr(walk, _MARK, False):
+    if hasattr(walk, _MARK):
         return True
     setattr(completions, _NAME, _without_messages(walk))
     return True
@@ -37,5 +37,5 @@ def _without_messages(walk: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[A
         # The key keeps its place, and with it the body its bytes.
         return {**walked, "messages": given["messages"]}
 
-    setattr(walk_the_rest, _MARK, True)
+    setattr(walk_the_rest, _MARK, walk)
     return walk_the_rest

@@ -76,19 +76,19 @@ def paired(message: ModelRequest, calls: Sequence[ToolCallPart]) -> ModelRequest
 
     Results of other calls are dropped, missing ones are put in front, in the order of the calls.
     """
-    wanted = {call.tool_call_id for call in calls}
-    given: set[str] = set()
+    # Some models give calls of one response the same id: each of them is owed a result of its own.
+    missing = list(calls)
     parts: list[ModelRequestPart] = []
     for part in message.parts:
-        call = answered_call(part)
-        if call is None:
+        answered = answered_call(part)
+        call = next((call for call in missing if call.tool_call_id == answered), None)
+        if call is not None:
+            missing.remove(call)
+        if answered is None or call is not None:
             parts.append(part)
-        elif call in wanted and call not in given:
-            given.add(call)
-            parts.append(part)
-    if len(given) == len(wanted) and len(parts) == len(message.parts):
+    if not missing and len(parts) == len(message.parts):
         return message
-    parts = [*repairs([call for call in calls if call.tool_call_id not in given]), *parts]
+    parts = [*repairs(missing), *parts]
     return replace(message, parts=parts) if parts else None
 
 
