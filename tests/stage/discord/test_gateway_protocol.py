@@ -151,3 +151,16 @@ async def test_shards_share_the_guilds_and_dms_go_to_the_first(stage: Stage, dia
     }
     sessions = list(stage.control.parts.sessions.by_id)
     assert heard == {(sessions[owning], 0), (sessions[0], 1)}
+
+
+async def test_a_client_that_reads_nothing_is_cut_off_and_may_resume(stage: Stage, dial: Dial) -> None:
+    stage.control.behave(replay_limit=40_000)
+    deaf = await dial()
+    await deaf.send_json(identify(stage))
+    ready = await deaf.receive_json()
+    for _ in range(11_000):
+        stage.control.say("Ann", "x")
+    await stage.control.wait({"kind": "gateway_close", "by": "stage", "code": None})
+    again = await dial()
+    await again.send_json(resume(stage, ready["d"]["session_id"], 11_001))
+    assert [(await again.receive_json())["t"] for _ in range(2)] == ["MESSAGE_CREATE", "RESUMED"]

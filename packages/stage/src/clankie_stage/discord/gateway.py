@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from aiohttp import WSMsgType, web
@@ -71,7 +72,8 @@ class Gateway:
         """Serve one connection until either side ends it."""
         websocket = web.WebSocketResponse(compress=False, max_msg_size=LONGEST_FRAME * 4)
         await websocket.prepare(request)
-        connection = _Connection(Socket(asyncio.Queue(OUTGOING_FRAMES + 1)), request.host)
+        socket = Socket(asyncio.Queue(OUTGOING_FRAMES + 1), partial(self._cut, request))
+        connection = _Connection(socket, request.host)
         self.recording.add("gateway_open", {"query": dict(request.query)})
         if request.query.get("v", "10") != "10":
             connection.close(4012)
@@ -86,7 +88,7 @@ class Gateway:
                     }
                 )
             )
-        writer = asyncio.create_task(self._write(request, websocket, connection))
+        writer = asyncio.create_task(self._write(websocket, connection, request.query.get("compress", "")))
         try:
             await self._read(websocket, connection)
         finally:
@@ -96,12 +98,13 @@ class Gateway:
             self._detach(connection, websocket.close_code)
         return websocket
 
-    async def _write(self, request: web.Request, websocket: web.WebSocketResponse, connection: _Connection) -> None:
-        compress = compressor(request.query.get("compress", ""))
+    async def _write(self, websocket: web.WebSocketResponse, connection: _Connection, compression: str) -> None:
+        compress = compressor(compression)
         while True:
             frame = await connection.socket.outgoing.get()
             if isinstance(frame, Close):
-                await self._end(request, websocket, frame)
+                self.recording.add("gateway_close", {"by": "stage", "code": frame.code})
+                await websocket.close(code=frame.code, message=frame.reason.encode())
                 return
             try:
                 if compress is None:
@@ -111,13 +114,10 @@ class Gateway:
             except ConnectionError:
                 return  # the reading half sees the end as well and cleans up
 
-    async def _end(self, request: web.Request, websocket: web.WebSocketResponse, order: Close) -> None:
-        self.recording.add("gateway_close", {"by": "stage", "code": order.code})
-        if order.code is None:
-            if request.transport is not None:
-                request.transport.abort()
-            return
-        await websocket.close(code=order.code, message=order.reason.encode())
+    def _cut(self, request: web.Request) -> None:
+        self.recording.add("gateway_close", {"by": "stage", "code": None})
+        if request.transport is not None:
+            request.transport.abort()
 
     async def _read(self, websocket: web.WebSocketResponse, connection: _Connection) -> None:
         async for message in websocket:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,17 +24,22 @@ CONTENT_EVENTS = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE"})
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """An order to close the socket with a code, or, without one, to cut the connection."""
+    """An order to close the socket with a code."""
 
-    code: int | None
-    reason: str = ""
+    code: int
+    reason: str
 
 
 @dataclass(slots=True)
 class Socket:
-    """The sending half of one gateway connection; frames leave in the order of `send`."""
+    """The sending half of one gateway connection; frames leave in the order of `send`.
+
+    Attributes:
+        cut: ends the connection without a word, also when nothing can be written any more.
+    """
 
     outgoing: asyncio.Queue[bytes | Close]
+    cut: Callable[[], None]
     closing: bool = False
 
     @property
@@ -43,11 +48,11 @@ class Socket:
         return self.outgoing.qsize() > OUTGOING_FRAMES // 10
 
     def send(self, frame: bytes) -> None:
-        """Queue a frame; a full queue ends the connection instead."""
+        """Queue a frame; a full queue cuts the connection instead."""
         if self.closing:
             return
         if self.outgoing.full():
-            self.close(4000, "too slow")
+            self.close(None)
             return
         self.outgoing.put_nowait(frame)
 
@@ -57,9 +62,9 @@ class Socket:
             return
         self.closing = True
         if code is None or self.outgoing.full():
-            while not self.outgoing.empty():
-                self.outgoing.get_nowait()
-        self.outgoing.put_nowait(Close(code, reason))
+            self.cut()
+        else:
+            self.outgoing.put_nowait(Close(code, reason))
 
 
 @dataclass(slots=True)
