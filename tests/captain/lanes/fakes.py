@@ -1,0 +1,202 @@
+"""Fakes at the captain's ports: a clock that stands still, ids that count, and a loop that does what a test says."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, Usage, Words
+from clankie_captain.ports import RunLine, SettledRun, UpdateOutcome
+from clankie_settings.wire.failure import FailureCode
+
+
+class StillClock:
+    """Time passes only when a test says so; whoever sleeps wakes when it has."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 1, 1, tzinfo=UTC)
+        self._elapsed = timedelta(hours=1)
+        self._sleepers: list[tuple[timedelta, asyncio.Event]] = []
+
+    def now(self) -> datetime:
+        return self._now
+
+    def elapsed(self) -> timedelta:
+        return self._elapsed
+
+    async def sleep(self, duration: timedelta) -> None:
+        woken = asyncio.Event()
+        sleeper = (self._elapsed + duration, woken)
+        self._sleepers.append(sleeper)
+        try:
+            await woken.wait()
+        finally:
+            if sleeper in self._sleepers:
+                self._sleepers.remove(sleeper)
+
+    @property
+    def sleeping(self) -> int:
+        return len(self._sleepers)
+
+    def advance(self, duration: timedelta) -> None:
+        """Let time pass at once."""
+        self._elapsed += duration
+        self._now += duration
+        for sleeper in [each for each in self._sleepers if each[0] <= self._elapsed]:
+            self._sleepers.remove(sleeper)
+            sleeper[1].set()
+
+
+class CountedIds:
+    """Ids that count; no two tests that run at once share one."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind}_{self._count:012d}"
+
+
+@dataclass(frozen=True)
+class Say:
+    """Answer with this text."""
+
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Fail:
+    """End as broken."""
+
+    code: FailureCode
+
+
+class Boundary:
+    """Go to the next model request."""
+
+
+class Explode:
+    """Raise what no loop should."""
+
+
+class Write:
+    """Stream words without ending the response."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Update:
+    """Call the update tool."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+Command = Say | Fail | Boundary | Explode | Write | Update
+
+
+@dataclass
+class Thought:
+    """One stretch of a run that waits for a test's word; ``requests`` holds the texts of each of its requests."""
+
+    order: Order
+    line: RunLine
+    requests: list[list[str]] = field(default_factory=list[list[str]])
+    commands: "asyncio.Queue[tuple[Command, asyncio.Future[object]]]" = field(default_factory=lambda: asyncio.Queue(8))
+    ended: bool = False
+
+    async def do(self, command: Command) -> object:
+        """Give a command and wait until it is done."""
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        await self.commands.put((command, done))
+        return await done
+
+    def begin(self, command: Command) -> "asyncio.Future[object]":
+        """Give a command without waiting."""
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self.commands.put_nowait((command, done))
+        return done
+
+
+class ToldLoop:
+    """A loop at the port that does what a test tells it. ``thoughts`` gives each stretch as it begins."""
+
+    def __init__(self, begin_gate: asyncio.Event | None = None) -> None:
+        self.thoughts: asyncio.Queue[Thought] = asyncio.Queue(1000)
+        self.live: dict[str, list[Thought]] = {}
+        self._begin_gate = begin_gate
+
+    async def think(self, order: Order, line: RunLine) -> Finish:
+        thought = Thought(order, line)
+        lane = self.live.setdefault(order.lane, [])
+        lane.append(thought)
+        try:
+            if self._begin_gate is not None:
+                await self._begin_gate.wait()
+            await self._request(thought, [*order.words, *await line.boundary()])
+            self.thoughts.put_nowait(thought)
+            return await self._follow(thought)
+        finally:
+            thought.ended = True
+            lane.remove(thought)
+
+    async def _follow(self, thought: Thought) -> Finish:
+        while True:
+            command, done = await thought.commands.get()
+            try:
+                match command:
+                    case Say(text):
+                        await thought.line.record([Draft("response", json.dumps(text))])
+                        thought.line.spent(Usage(10, 5, 0, 1, 0))
+                        done.set_result(None)
+                        return Answered(text)
+                    case Fail(code):
+                        done.set_result(None)
+                        return Broken(code, "Told")
+                    case Boundary():
+                        await self._request(thought, await thought.line.boundary())
+                        done.set_result(None)
+                    case Explode():
+                        done.set_result(None)
+                        _explode()
+                    case Write():
+                        thought.line.wrote(command.text)
+                        done.set_result(None)
+                    case Update():
+                        done.set_result(await thought.line.update(command.text))
+            except asyncio.CancelledError:
+                done.cancel()
+                raise
+            except Exception as error:
+                if not done.done():
+                    done.set_exception(error)
+                raise
+
+    async def _request(self, thought: Thought, words: Sequence[Words]) -> None:
+        thought.line.requesting()
+        texts = [each.text for each in words]
+        await thought.line.record([Draft("request", json.dumps(texts))])
+        thought.requests.append(texts)
+
+
+def _explode() -> None:
+    raise RuntimeError("told to")
+
+
+class KeptTurnLog:
+    """Keeps what would be written down."""
+
+    def __init__(self) -> None:
+        self.records: list[SettledRun] = []
+
+    async def settled(self, record: SettledRun) -> None:
+        self.records.append(record)
+
+
+__all__ = [
+    "Boundary", "CountedIds", "Explode", "Fail", "KeptTurnLog", "Say", "StillClock", "Thought", "ToldLoop", "Update",
+    "UpdateOutcome", "Write",
+]  # fmt: skip

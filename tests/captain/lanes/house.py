@@ -1,0 +1,134 @@
+"""The captain's real lanes on a real database, with a loop that a test tells what to do."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from clankie_captain.core import stall
+from clankie_captain.core.lane import Trust
+from clankie_captain.core.settlement import Settled
+from clankie_captain.core.turns import LiveRun, Turn
+from clankie_captain.lanes.desk import Desk
+from clankie_captain.lanes.line import LineParts
+from clankie_captain.lanes.recovery import recover
+from clankie_captain.lanes.registry import Registry
+from clankie_captain.lanes.runner import Runner, RunnerParts
+from clankie_captain.lanes.signals import Signals
+from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.ports import Lanes, Runs
+from clankie_captain.store.actions import ActionStore
+from clankie_captain.store.deliveries import DeliveryStore
+from clankie_captain.store.engine import Database
+from clankie_captain.store.lanes import LaneStore
+from clankie_captain.store.runs import RunStore
+from clankie_settings.ids import DeliveryId, PresenceId
+from clankie_settings.wire.receipt import ActionReceipt
+from clankie_settings.wire.trigger import Actor, Room, Trigger
+from tests.captain.lanes.fakes import CountedIds, KeptTurnLog, StillClock, Thought, ToldLoop
+
+DISCORD = PresenceId("discord")
+SOON = timedelta(seconds=20)
+
+
+@dataclass
+class House:
+    """Everything behind the captain's door."""
+
+    desk: Desk
+    loop: ToldLoop
+    clock: StillClock
+    signals: Signals
+    receipts: Waiters[ActionReceipt]
+    registry: Registry
+    deliveries: DeliveryStore
+    actions: ActionStore
+    turn_log: KeptTurnLog
+    database: Database
+
+    async def say(self, delivery: str, body: str, **more: Any) -> Turn:
+        """Hand over a message."""
+        return await self.desk.accept(trigger(delivery, body, **more))
+
+    async def thought(self) -> Thought:
+        """The next stretch that begins."""
+        async with asyncio.timeout(SOON.total_seconds()):
+            return await self.loop.thoughts.get()
+
+    async def result(self, delivery: str) -> Settled:
+        """What a delivery got, once it has."""
+        async with asyncio.timeout(SOON.total_seconds()):
+            turn = await self.desk.outcome(DISCORD, DeliveryId(delivery), None)
+        assert turn.result is not None
+        return turn.result
+
+
+def trigger(
+    delivery: str,
+    body: str,
+    actor: str = "100001",
+    channel: str = "2",
+    addressed: bool = True,
+    kind: str = "mention",
+    **more: Any,
+) -> Trigger:
+    """A message of a guild room."""
+    fields: dict[str, object] = {
+        "wire_version": 1,
+        "delivery_id": delivery,
+        "presence_id": "discord",
+        "kind": kind,
+        "room": Room(platform="discord", guild_id="1", channel_id=channel),
+        "actor": Actor(actor_id=actor, display_name=f"person {actor}"),
+        "message_id": delivery,
+        "sent_at": StillClock().now(),
+        "body": body,
+        "addressed": addressed,
+        **more,
+    }
+    return Trigger.model_validate(fields)
+
+
+@asynccontextmanager
+async def house(
+    path: Path,
+    *,
+    most: int = 16,
+    begin_gate: asyncio.Event | None = None,
+    clock: StillClock | None = None,
+    ids: CountedIds | None = None,
+    runs: Callable[[RunStore], Runs] = lambda store: store,
+    lanes: Callable[[LaneStore], Lanes] = lambda store: store,
+    trust: Trust | None = None,
+    stall_after: timedelta = timedelta(minutes=5),
+) -> AsyncGenerator[House]:
+    """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
+    database = await Database.open(f"sqlite+aiosqlite:///{path}")
+    clock, ids = clock or StillClock(), ids or CountedIds()
+    loop, signals, receipts = ToldLoop(begin_gate), Signals(), Waiters[ActionReceipt]()
+    settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
+    run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database))
+    deliveries = DeliveryStore(database)
+    parts = RunnerParts(
+        runs=run_store,
+        line=LineParts(lane_store, actions, signals, receipts, clock, ids),
+        loop=loop,
+        turn_log=turn_log,
+        limits=stall.limits(stall_after),
+        persona=None,
+    )
+
+    def make(live: LiveRun) -> Runner:
+        return Runner(parts, live)
+
+    registry = Registry(make, settlements, most)
+    desk = Desk(lane_store, deliveries, registry, settlements, trust or Trust(), clock, ids)
+    await recover(run_store, registry, clock, ids)
+    try:
+        yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database)
+    finally:
+        await registry.stop()
+        await database.close()
