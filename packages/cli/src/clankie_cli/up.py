@@ -131,7 +131,7 @@ class Launch:
             while not waiting.done():
                 await asyncio.wait([waiting], timeout=SAY_EVERY.total_seconds())
                 if not waiting.done():
-                    self._screen.say(f"the {name} is not ready yet; its lines above say why", "warning")
+                    self._screen.say(f"still waiting for the {name}; what it says stands above")
             took = (self._clock.elapsed() - before).total_seconds()
             self._screen.say(f"{name} ready after {took:.1f} s")
             return waiting.result()
