@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
-from clankie_stage.discord.errors import invalid_form
+from clankie_stage.discord.errors import invalid_form, invalid_value
 from clankie_stage.discord.world import Json
 
 _CODE = re.compile(r"```.*?```|``.*?``|`[^`]*`", re.DOTALL)
@@ -53,21 +53,27 @@ def allowed_mentions(raw: Json | None) -> AllowedMentions:
     """Read ``allowed_mentions`` of a request as strictly as Discord.
 
     Raises:
-        RefusalError: an unknown parse type, or a list together with the parse type that includes it.
+        RefusalError: an unknown parse type, a list together with the parse type that
+            includes it, or something that is no list.
     """
     if raw is None:
         return AllowedMentions()
-    parse = frozenset(cast("list[str]", raw.get("parse") or []))
+    parse = _words(raw, "parse")
     for kind in sorted(parse - {"users", "roles", "everyone"}):
-        raise invalid_form(
-            "allowed_mentions.parse", "BASE_TYPE_CHOICES", f"Value ({kind!r}) must be one of users, roles, everyone."
-        )
-    lists = {kind: frozenset(cast("list[str]", raw.get(kind) or [])) for kind in ("users", "roles")}
+        told = f"Value ({kind!r}) must be one of users, roles, everyone."
+        raise invalid_form("allowed_mentions.parse", "BASE_TYPE_CHOICES", told)
+    lists = {kind: _words(raw, kind) for kind in ("users", "roles")}
     for kind, ids in lists.items():
         if ids and kind in parse:
-            raise invalid_form(
-                "allowed_mentions",
-                "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
-                f'parse:["{kind}"] and {kind}: [ids...] are mutually exclusive.',
-            )
+            told = f'parse:["{kind}"] and {kind}: [ids...] are mutually exclusive.'
+            raise invalid_form("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", told)
     return AllowedMentions(parse, lists["users"], lists["roles"], bool(raw.get("replied_user", False)))
+
+
+def _words(raw: Json, key: str) -> frozenset[str]:
+    given = raw.get(key)
+    if given is None:
+        return frozenset()
+    if not isinstance(given, list) or not all(isinstance(each, str | int) for each in cast("list[object]", given)):
+        raise invalid_value(f"allowed_mentions.{key}", "(this value)", "list")
+    return frozenset(str(each) for each in cast("list[str | int]", given))

@@ -100,9 +100,9 @@ function fitted(width, height) {
 
 function embed(given, names) {
   const card = node("div", "embed");
-  if (given.title || given.type === "gifv") card.append(node("strong", "", given.title ?? "GIF"));
-  if (given.description) card.append(node("div", "text", formatted(given.description, names)));
-  if (given.url && /^https?:/.test(given.url)) card.append(formatted(given.url, names));
+  if (given.title || given.type === "gifv") card.append(node("strong", "", String(given.title ?? "GIF")));
+  if (given.description) card.append(node("div", "text", formatted(String(given.description), names)));
+  if (given.url && /^https?:/.test(given.url)) card.append(formatted(String(given.url), names));
   return card;
 }
 

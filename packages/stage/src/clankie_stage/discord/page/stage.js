@@ -86,7 +86,7 @@ async function enter(room) {
   state.late = null;
   const access = { full: "", read: "Clankie can read here and cannot write.", none: "Clankie cannot see this room." };
   at("title").textContent = room.recipients ? label(room) : `# ${label(room)}`;
-  at("topic").textContent = access[room.bot_access] || (room.recipients ? "A private conversation; Clankie is always addressed here." : "");
+  at("topic").textContent = access[room.bot_access] || (room.recipients ? "A private conversation: no @Clankie needed here." : "Clankie answers for sure when you say @Clankie or reply to him.");
   document.title = `${label(room)} · The Stage`;
   drawRooms(); drawSpeakers(); drawMessages(); drawComposer(); drawTyping();
   at("words").focus();
@@ -281,8 +281,8 @@ function listen() {
 
 const IDEAS = [
   ["@Clankie good evening", "one message, one answer"],
-  ["@Clankie slow please, what is this?", "send two more while he works: one answer covers all three"],
-  ["@Clankie use a tool", "he looks first, then answers"],
+  ["@Clankie slow please, what is this?", "then two more to @Clankie while he types, as anybody: one answer covers all three"],
+  ["@Clankie use a tool", "a word in between, then the answer"],
   ["@Clankie stay silent", "he reads it and says nothing"],
 ];
 
