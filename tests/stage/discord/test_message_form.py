@@ -3,7 +3,7 @@
 import contextlib
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clankie_stage.app import Stage
@@ -31,12 +31,16 @@ KEYS = (
 )
 BODIES = st.fixed_dictionaries({}, optional={"allowed_mentions": ANYTHING | MENTIONS, **dict.fromkeys(KEYS, ANYTHING)})
 
+# How fast examples are made says something about the machine only.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 
 def posting(body: dict[str, Any]) -> Call:
     files = (Upload(0, "a.txt", b"a", "text/plain"),)
     return Call("POST", "/channels/{channel_id}/messages", "", {"channel_id": GENERAL_ID}, {}, body, files)
 
 
+@unhurried
 @given(BODIES)
 def test_any_form_is_read_or_refused(body: dict[str, Any]) -> None:
     with contextlib.suppress(RefusalError):
@@ -49,6 +53,7 @@ async def test_any_form_that_is_read_can_be_posted_and_shown(stage: Stage) -> No
     snowflakes = parts.happenings.snowflakes
     routes = MessageRoutes(parts.world, parts.happenings, parts.behaviour, parts.nonces, snowflakes)
 
+    @unhurried
     @given(BODIES)
     def post(body: dict[str, Any]) -> None:
         with contextlib.suppress(RefusalError):
