@@ -15,7 +15,9 @@ from clankie_stage.discord.scenery import GENERAL_ID
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30)
 ANYTHING = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner)
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=4,
 )
 MENTIONS = st.fixed_dictionaries({}, optional=dict.fromkeys(("parse", "users", "roles", "replied_user"), ANYTHING))
 KEYS = (
@@ -32,7 +34,7 @@ KEYS = (
 BODIES = st.fixed_dictionaries({}, optional={"allowed_mentions": ANYTHING | MENTIONS, **dict.fromkeys(KEYS, ANYTHING)})
 
 # How fast examples are made says something about the machine only.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def posting(body: dict[str, Any]) -> Call:
