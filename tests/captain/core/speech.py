@@ -13,7 +13,7 @@ BOB = Actor(actor_id="12", display_name="Bob")
 OWNER = Actor(actor_id="10", display_name="the owner")
 
 
-def trigger(delivery: str = "400", body: str | None = "hello", **changed: Any) -> Trigger:
+def trigger(delivery: str = "400", /, body: str | None = "hello", **changed: Any) -> Trigger:
     """A message of Ann's in the guild room; its delivery id is its message id."""
     values: dict[str, Any] = {
         "wire_version": 1,

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import func, select, union_all, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -14,6 +14,8 @@ from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId
 from clankie_settings.wire.receipt import Owed, OwedList, Receipt
 from clankie_settings.wire.trigger import Trigger
+
+_OPEN = ("queued", "steer", "heard", "live")
 
 
 class DeliveryStore:
@@ -39,9 +41,11 @@ class DeliveryStore:
 
         async def work(connection: AsyncConnection) -> OwedList:
             one = tables.delivery.c
-            open_ = or_(one.state != "done", one.owed)
-            statement = select(tables.delivery).where(one.presence == presence, open_)
-            found = (await connection.execute(statement.order_by(one.accepted_at, one.seq))).all()
+            mine = select(tables.delivery).where(one.presence == presence)
+            # Apart, so that the index serves both halves and none of what was settled is read.
+            unposted, unsettled = mine.where(one.owed), mine.where(~one.owed, one.state.in_(_OPEN))
+            statement = union_all(unposted, unsettled).order_by("accepted_at", "seq")
+            found = (await connection.execute(statement)).all()
             return OwedList(turns=tuple(_owed(row) for row in found))
 
         return await self._database.transact(work)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
 
 from clankie_captain.errors import StoreError, StoreLockedError
 from clankie_captain.store.schema import migrate
@@ -110,7 +110,7 @@ class Database:
 
 def _engine(url: str) -> AsyncEngine:
     # A second writer buys nothing and invites lock errors; a second reader would see a torn lane.
-    engine = create_async_engine(url, pool_size=1, max_overflow=0, pool_timeout=60)
+    engine = create_async_engine(url, poolclass=AsyncAdaptedQueuePool, pool_size=1, max_overflow=0, pool_timeout=60)
     event.listen(engine.sync_engine, "connect", _configure)
     event.listen(engine.sync_engine, "begin", _begin)
     return engine

@@ -43,7 +43,8 @@ class RunStore:
         async def work(connection: AsyncConnection) -> Settling:
             lane = await _close(connection, run)
             turns = await _turns(connection, run)
-            owners = {row.id: PresenceId(row.presence) for row in turns}
+            # By turn: two presences of a room may have given their deliveries one id.
+            owners = {row.turn: PresenceId(row.presence) for row in turns}
             last = await _last_action(connection, run)
             decided = settlement(run.run, ending, rows.run_turns(turns), last)
             if isinstance(decided, RunOn):
@@ -52,7 +53,7 @@ class RunStore:
             await _apply(connection, run, decided, owners, lane.next_entry, at)
             await _close_run(connection, run, decided, usage, at)
             follows = await _follow(connection, run.lane, follower, at)
-            return Ended(tuple((owners[each.delivery_id], each) for each in decided.results), follows)
+            return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows)
 
         return await self._database.transact(work)
 
@@ -141,7 +142,7 @@ async def _apply(
 ) -> None:
     one = tables.delivery.c
     for each in decided.results:
-        mine = update(tables.delivery).where(one.presence == owners[each.delivery_id], one.id == each.delivery_id)
+        mine = update(tables.delivery).where(one.presence == owners[each.turn_id], one.id == each.delivery_id)
         stored = each.model_dump_json(exclude_none=True)
         await connection.execute(mine.values(state="done", result=stored, owed=each.owed, settled_at=at))
         if isinstance(each, Replied):
@@ -151,7 +152,7 @@ async def _apply(
             lane = update(tables.lane).where(tables.lane.c.id == run.lane.id)
             await connection.execute(lane.values(next_entry=next_entry + 1))
     if decided.requeued:
-        again = update(tables.delivery).where(one.run == run.run, one.id.in_(decided.requeued))
+        again = update(tables.delivery).where(one.run == run.run, one.state == "steer")
         await connection.execute(again.values(state="queued", run=None))
 
 

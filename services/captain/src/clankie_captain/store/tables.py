@@ -79,6 +79,7 @@ delivery = Table(
     PrimaryKeyConstraint("presence", "id"),
     UniqueConstraint("lane", "seq"),
     Index("delivery_open", "lane", "state"),
+    Index("delivery_waiting", "state", "lane"),
     Index("delivery_message", "lane", "message_id"),
     Index("delivery_owed", "presence", "owed", "state"),
     Index("delivery_run", "run"),
