@@ -1,12 +1,21 @@
 """From a message in a room to its reply, over real hikari and real HTTP."""
 
+import pytest
+
+from clankie_settings.wire.failure import FailureCode
 from clankie_stage.app import Stage
+from clankie_stage.discord.scenery import ANN_ID, BOT_ROLE_ID, GENERAL_ID, GUILD_ID, THREAD_ID
 from tests.bridge.conftest import RunningBridge, StartBridge
-from tests.bridge.loopback_captain import LoopbackCaptain, echo
+from tests.bridge.loopback_captain import LoopbackCaptain, absorbed, echo, failed, silent
 
 REPLY = {"author": {"bot": True}}
 
 
+def outcome(bridge: RunningBridge, message_id: str) -> list[str]:
+    return [event for subject, event in bridge.evidence() if subject == message_id]
+
+
+@pytest.mark.requirement("ING-5")
 async def test_a_mention_is_handed_over_and_its_reply_posted(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
@@ -19,7 +28,205 @@ async def test_a_mention_is_handed_over_and_its_reply_posted(
     assert reply["message_reference"]["message_id"] == said["id"]
     assert (receipt.part, receipt.of, receipt.message_id) == (1, 1, reply["id"])
     await bridge.ended()
-    assert [each for each in bridge.evidence() if each[0] == said["id"]] == [
-        (said["id"], "accepted"),
-        (said["id"], "replied"),
+    assert outcome(bridge, said["id"]) == ["accepted", "replied"]
+
+
+async def test_a_burst_is_handed_over_in_order_and_absorbed_where_the_captain_says_so(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start()
+    said = [stage.control.say("Ann", f"Clankie, {number}")["id"] for number in range(3)]
+    triggers = await captain.until_turns(3)
+    assert [each.delivery_id for each in triggers] == said
+    captain.reply(said[0], "all three")
+    captain.settle(said[1], absorbed(said[1], said[0]))
+    captain.settle(said[2], absorbed(said[2], said[0]))
+    await captain.until_receipts(said[0])
+    await bridge.ended()
+    assert [outcome(bridge, each) for each in said] == [
+        ["accepted", "replied"],
+        ["accepted", "absorbed"],
+        ["accepted", "absorbed"],
     ]
+    assert len([each for each in stage.control.messages() if each["author"].get("bot")]) == 1
+
+
+@pytest.mark.requirement("ING-5")
+async def test_silence_and_failure_post_nothing_and_are_evidence(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start()
+    first = stage.control.say("Ann", "Clankie?")["id"]
+    second = stage.control.say("Bob", "Clankie!")["id"]
+    await captain.until_turns(2)
+    captain.settle(first, silent(first))
+    captain.settle(second, failed(second, FailureCode.CAPTAIN_MODEL_FAILED, notice=True))
+    (receipt,) = await captain.until_receipts(second)
+    assert receipt.code == "not_posted"
+    await bridge.ended()
+    assert outcome(bridge, first) == ["accepted", "silent"]
+    assert outcome(bridge, second) == ["accepted", "failed"]
+    assert not [each for each in stage.control.messages() if each["author"].get("bot")]
+
+
+@pytest.mark.requirement("ING-2", "ING-5")
+async def test_unaddressed_talk_is_buffered_and_comes_along_as_context(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start()
+    talk = stage.control.say("Ann", "nice weather")["id"]
+    stage.control.say("Bob", "Clankie, what did Ann say?")
+    (trigger,) = await captain.until_turns(1)
+    assert [(each.message_id, each.body) for each in trigger.context] == [(talk, "nice weather")]
+    await bridge.ended()
+    assert outcome(bridge, talk) == ["buffered"]
+
+
+@pytest.mark.requirement("ING-3")
+async def test_after_his_reply_he_reads_on_unaddressed(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    captain.think = echo
+    bridge: RunningBridge = await start()
+    first = stage.control.say("Ann", "Clankie, hello")["id"]
+    await captain.until_receipts(first)
+    await bridge.ended()
+    captain.think = lambda trigger: silent(trigger.delivery_id)
+    again: RunningBridge = await start()
+    later = [stage.control.say("Ann", f"talk {number}")["id"] for number in range(6)]
+    await captain.until_turns(6)
+    await again.ended()
+    assert [outcome(again, each) for each in later] == [["accepted", "silent"]] * 5 + [["buffered"]]
+
+
+async def test_a_cold_room_gets_its_history_with_his_own_words_marked(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    for number in range(14):
+        stage.control.say("Clankie" if number % 2 else "Ann", f"old {number}")
+    await start()
+    stage.control.say("Bob", "clankie?")
+    (trigger,) = await captain.until_turns(1)
+    assert [(each.body, each.is_self) for each in trigger.context] == [
+        (f"old {number}", bool(number % 2)) for number in range(2, 14)
+    ]
+
+
+async def test_a_forum_post_is_the_opener_of_its_thread(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    stage.control.create_room("help", forum=True)
+    thread = stage.control.create_thread("it broke", parent="help", content="all of it")
+    for number in range(13):
+        stage.control.say("Ann", f"talk {number}", room=thread["id"])
+    await start()
+    stage.control.say("Bob", "Clankie, take a look", room=thread["id"])
+    (trigger,) = await captain.until_turns(1)
+    assert len(trigger.context) == 12
+    assert (trigger.context[0].message_id, trigger.context[0].body) == (thread["id"], "all of it")
+
+
+async def test_a_thread_carries_its_opener(stage: Stage, captain: LoopbackCaptain, start: StartBridge) -> None:
+    opener = stage.control.say("Ann", "the question of the thread")
+    thread = stage.control.create_thread("questions", message=opener["id"])
+    await start()
+    stage.control.say("Bob", "Clankie, take a look", room=thread["id"])
+    (trigger,) = await captain.until_turns(1)
+    assert trigger.room.parent_id == GENERAL_ID
+    assert [(each.message_id, each.body) for each in trigger.context] == [(opener["id"], "the question of the thread")]
+
+
+@pytest.mark.requirement("ING-2")
+async def test_the_managed_role_and_a_dm_call_him(stage: Stage, captain: LoopbackCaptain, start: StartBridge) -> None:
+    await start(discord_users=(ANN_ID,))
+    stage.control.say("Ann", f"<@&{BOT_ROLE_ID}> hi")
+    stage.control.say("Ann", "psst", room="@Ann")
+    triggers = await captain.until_turns(2)
+    assert {(each.kind, each.addressed, each.body) for each in triggers} == {
+        ("mention", True, "@Clankie hi"),
+        ("dm", True, "psst"),
+    }
+    assert {each.room.guild_id for each in triggers} == {GUILD_ID, None}
+
+
+@pytest.mark.requirement("ING-1", "ING-5")
+async def test_the_first_refusal_of_a_guild_is_said_with_its_remedy(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start(discord_guilds=())
+    refused = [stage.control.say("Ann", "Clankie?")["id"] for _ in range(3)]
+    (line,) = await bridge.log.until("not_admitted")
+    assert line["guild"] == GUILD_ID
+    assert "CLANKIE_DISCORD_GUILDS" in line["remedy"]
+    assert "CLANKIE_DISCORD_GUILDS" in bridge.log.of("no_guilds")[0]["remedy"]
+    await bridge.ended()
+    assert [outcome(bridge, each) for each in refused] == [["dropped"]] * 3
+    assert len(bridge.log.of("not_admitted")) == 1
+    assert not captain.turns
+
+
+@pytest.mark.requirement("ING-1")
+async def test_a_thread_that_was_never_announced_is_admitted_by_its_parent(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    stage.control.set_access(THREAD_ID, "none")
+    await start(discord_channels=(GENERAL_ID,))
+    stage.control.set_access(THREAD_ID, "full")
+    stage.control.say("Ann", "Clankie?", room=THREAD_ID)
+    (trigger,) = await captain.until_turns(1)
+    assert trigger.room.channel_id == THREAD_ID
+
+
+async def test_an_event_that_is_replayed_starts_nothing(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    captain.think = echo
+    bridge: RunningBridge = await start()
+    said = stage.control.say("Ann", "Clankie, once")["id"]
+    stage.control.duplicate(1)
+    await captain.until_receipts(said)
+    last = stage.control.say("Ann", "Clankie, twice")["id"]
+    await captain.until_receipts(last)
+    await bridge.ended()
+    assert sorted(outcome(bridge, said)) == ["accepted", "deduplicated", "replied"]
+    assert len([each for each in stage.control.messages() if each["author"].get("bot")]) == 2
+
+
+async def test_a_dropped_connection_loses_no_message(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    captain.think = echo
+    await start()
+    stage.control.drop()
+    said = [stage.control.say("Ann", f"Clankie, {number}")["id"] for number in range(3)]
+    triggers = await captain.until_turns(3)
+    assert [each.delivery_id for each in triggers] == said
+
+
+async def test_a_message_that_was_deleted_or_edited_is_not_shown_as_it_was(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    await start()
+    stage.control.say("Ann", "warm up")
+    gone, changed = stage.control.say("Ann", "a secret")["id"], stage.control.say("Ann", "a typo")["id"]
+    stage.control.delete(gone)
+    stage.control.edit(changed, "a word")
+    stage.control.say("Bob", "Clankie?")
+    (trigger,) = await captain.until_turns(1)
+    assert [each.body for each in trigger.context] == ["warm up", "a word"]
+
+
+async def test_a_reply_to_an_older_picture_carries_that_picture(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    png = {"filename": "a.png", "content": "iVBORw0KGgo=", "content_type": "image/png"}
+    older = stage.control.say("Ann", "mine", attachments=[png])["id"]
+    for number in range(13):
+        stage.control.say("Bob", f"talk {number}", attachments=[png])
+    await start()
+    stage.control.say("Bob", "Clankie, what is this?", reply_to=older)
+    (trigger,) = await captain.until_turns(1)
+    assert trigger.reply_to is not None
+    assert trigger.reply_to.message_id == older
+    assert trigger.context_visual is not None
+    assert trigger.context_visual.message_id == older

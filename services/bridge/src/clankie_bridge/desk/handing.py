@@ -17,6 +17,7 @@ from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.normalize import Change
 from clankie_bridge.errors import CaptainError, DeliveryConflict, TriggerRefused
+from clankie_bridge.log import place_of
 from clankie_bridge.ports import Captain, Evidence, Happened, History, Log, Settled
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.problem import refused_field
@@ -76,11 +77,12 @@ class Handing:
             while room.waiting:
                 item = room.waiting.popleft()
                 self._rooms.waiting -= 1
-                await self._take(room, item)
+                try:
+                    await self._take(room, item)
+                except Exception as error:  # noqa: BLE001 -- one message's fault must not hold up those behind it
+                    self._log.error("message_failed", kind=type(error).__name__, where=place_of(error))
         finally:
             room.busy = False
-            if room.waiting:
-                self.work(room)
 
     async def _take(self, room: Room, item: Item) -> None:
         match item:
@@ -126,7 +128,11 @@ class Handing:
             return
         await self._deliveries.place()
         delivery = self._deliveries.open(trigger.delivery_id, message.id, room, trigger)
-        answer = await self._hand_over(delivery, trigger)
+        try:
+            answer = await self._hand_over(delivery, trigger)
+        except BaseException:
+            self._deliveries.close(delivery)
+            raise
         if answer is None:
             self._deliveries.close(delivery)
             return

@@ -132,12 +132,12 @@ class Ingress:
     def _keep_as_talk(self, message: Message) -> None:
         """Not a turn, but something that a later turn may need to know."""
         room = self._rooms.known(message.channel_id)
-        if room is not None and room.warm:
+        if room is not None and room.is_followed:
             self._put(room, Talk(message))
 
     def _changed(self, change: Change | None) -> None:
         room = self._rooms.known(change.channel_id) if change is not None else None
-        if change is not None and room is not None and room.warm:
+        if change is not None and room is not None and room.is_followed:
             self._put(room, change)
 
     def _put(self, room: Room, item: Item) -> None:

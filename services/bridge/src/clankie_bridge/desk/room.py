@@ -114,6 +114,11 @@ class Room:
         self.window.clear()
 
     @property
+    def is_followed(self) -> bool:
+        """Whether the window is complete, or about to be."""
+        return self.warm or self.busy
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is under way."""
         return not self.busy and not self.waiting and not self.open

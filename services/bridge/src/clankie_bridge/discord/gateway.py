@@ -133,15 +133,23 @@ class Gateway:
             CannotStart: Discord will not have this token or these intents.
             hikari.HikariError: Discord cannot be reached.
         """
+        life = asyncio.create_task(self._live(), name="gateway")
         try:
-            await self._bot.start(check_for_updates=False)
-            await self._bot.join()
+            # hikari's start swallows a cancellation that meets it between two steps; this await does not.
+            await asyncio.wait({life})
+            life.result()
         except hikari.UnauthorizedError:
             raise CannotStart(REFUSED) from None
         except hikari.GatewayServerClosedConnectionError as closed:
             raise _reason(closed) from None
         finally:
             await self.close()
+            life.cancel()
+            await asyncio.gather(life, return_exceptions=True)
+
+    async def _live(self) -> None:
+        await self._bot.start(check_for_updates=False)
+        await self._bot.join()
 
     async def close(self) -> None:
         """Leave the gateway."""
