@@ -7,7 +7,7 @@ _ON_STAGE = """
   Clankie is up, on the stage.
 
     page      {page}   write as Ann, Bob or the owner
-    captain   {captain}   how is he: clankie status
+    captain   {captain}   how is he: {command} status
     model     {model}
     state     {state}
 
@@ -22,7 +22,7 @@ _ON_STAGE = """
 _ON_DISCORD = """
   Clankie is up, on your Discord.
 
-    captain   {captain}   how is he: clankie status
+    captain   {captain}   how is he: {command} status
     model     {model}
     state     {state}
 
@@ -30,13 +30,14 @@ _ON_DISCORD = """
 """
 
 
-def shown(settings: LaunchSettings, stage: Stage | None) -> str:
-    """The lines to show, for a trial on ``stage`` or, without one, on Discord."""
+def shown(settings: LaunchSettings, stage: Stage | None, command: str) -> str:
+    """The lines to show, for a trial on ``stage`` or, without one, on Discord. ``command`` is what a person types."""
     model = model_name(settings)
     if stage is None:
-        return _ON_DISCORD.format(captain=settings.captain_url, model=model, state=settings.state)
+        return _ON_DISCORD.format(command=command, captain=settings.captain_url, model=model, state=settings.state)
     rehearsal = "rehearsal: a few rules, shown on the page; a key in .env brings a real one"
     return _ON_STAGE.format(
+        command=command,
         page=stage.url,
         captain=settings.captain_url,
         model=rehearsal if model == "rehearsal" else model,
