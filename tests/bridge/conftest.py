@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from clankie_bridge import app
+from clankie_bridge.errors import CannotStart
 from clankie_settings.schema import BridgeSettings
 from clankie_stage.app import Stage
 from clankie_stage.discord.changes import Changes
@@ -64,7 +65,7 @@ class RunningBridge:
 
     async def killed(self) -> None:
         self.life.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
+        with contextlib.suppress(asyncio.CancelledError, CannotStart):
             await self.life
 
     def evidence(self) -> list[tuple[str, str]]:
