@@ -15,6 +15,7 @@ from tests.captain.agent.provider import (
     Protocol,
     Provider,
     Raw,
+    Refuse,
     Say,
     anthropic_block,
     anthropic_start,
@@ -179,6 +180,29 @@ async def test_an_unanswered_request_is_sent_again_as_it_is(provider: Provider, 
     assert await lane.run(new_loop()) == Answered("Now")
     assert len({provider.array(index) for index in range(len(provider.bodies))}) == 1
     assert len(lane.entries) == 2
+
+
+@pytest.mark.requirement("DUR-2", "LANE-4")
+async def test_an_answer_whose_settlement_was_cut_off_is_taken_from_the_history_and_not_asked_for_again(
+    provider: Provider, new_loop: NewLoop, lane: Lane
+) -> None:
+    provider.plays(Say(["Whole"]))
+    assert await lane.run(new_loop(), "go") == Answered("Whole")
+    lane.runs -= 1
+    assert await lane.run(new_loop()) == Answered("Whole")
+    assert len(provider.bodies) == 1
+
+
+@pytest.mark.requirement("FAIL-4")
+async def test_a_providers_own_words_go_with_the_failure_and_stay_out_of_its_representation(
+    provider: Provider, loop: PydanticLoop, lane: Lane
+) -> None:
+    provider.plays(Refuse(401, {"error": {"message": "canary-words \ud83d", "type": None, "code": None}}))
+    broken = await lane.run(loop, "go")
+    assert isinstance(broken, Broken)
+    assert "canary-words" in broken.words
+    assert "canary-words" not in repr(broken)
+    broken.words.encode()
 
 
 async def test_an_order_without_anything_to_answer_is_our_own_fault(loop: PydanticLoop, lane: Lane) -> None:

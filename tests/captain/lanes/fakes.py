@@ -68,9 +68,10 @@ class Say:
 
 @dataclass(frozen=True)
 class Fail:
-    """End as broken."""
+    """End as broken; ``words`` are the provider's."""
 
     code: FailureCode
+    words: str = ""
 
 
 class Boundary:
@@ -153,9 +154,9 @@ class ToldLoop:
                         thought.line.spent(Usage(10, 5, 0, 1, 0))
                         done.set_result(None)
                         return Answered(text)
-                    case Fail(code):
+                    case Fail(code, words):
                         done.set_result(None)
-                        return Broken(code, "Told")
+                        return Broken(code, "Told", words)
                     case Boundary():
                         await self._request(thought, await thought.line.boundary())
                         done.set_result(None)

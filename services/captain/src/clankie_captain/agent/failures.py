@@ -12,7 +12,11 @@ from typing import ClassVar, Final
 from pydantic_ai import exceptions as library
 from pydantic_ai.messages import ModelResponse
 
+from clankie_captain.agent.scrubbing import scrub
 from clankie_settings.wire.failure import FailureCode
+
+WORDS_KEPT: Final = 4_000
+"""Characters of a provider's words that a transcript keeps; some send whole pages."""
 
 _OVERFLOW_STATUS: Final = 413
 _OVERFLOW_PHRASES: Final = (
@@ -76,6 +80,15 @@ def failure_code(error: Exception) -> FailureCode:
     package = type(error).__module__.partition(".")[0]
     # What a provider's client lets through untranslated is still the provider's failure, not ours.
     return FailureCode.CAPTAIN_MODEL_FAILED if package in _PROVIDER_PACKAGES else FailureCode.CAPTAIN_INTERNAL_ERROR
+
+
+def provider_words(error: Exception) -> str:
+    """What the provider said about the failure, at most 4,000 characters, for the transcript alone. Source: FAIL-4."""
+    if isinstance(error, library.FallbackExceptionGroup):
+        return provider_words(error.exceptions[-1])
+    if not isinstance(error, library.ModelAPIError):
+        return ""
+    return scrub(str(error.body if error.body is not None else error.message))[:WORDS_KEPT]
 
 
 def _says_overflow(error: library.ModelAPIError) -> bool:

@@ -11,7 +11,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
 
 from clankie_captain.agent import retries
-from clankie_captain.agent.failures import failure_code
+from clankie_captain.agent.failures import failure_code, provider_words
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.stretch import Stretch, said
 from clankie_captain.agent.tether import Tether
@@ -73,7 +73,7 @@ class PydanticLoop(Loop):
             with self._pulse.heard_by(tether.received):
                 finish = await self._think(order, tether)
         except Exception as error:  # noqa: BLE001  # whatever it is, it ends this run and no other
-            finish = Broken(failure_code(error), type(error).__name__)
+            finish = Broken(failure_code(error), type(error).__name__, provider_words(error))
         # Raised inside somebody else's code it may come out as anything at all.
         if tether.fence is not None:
             raise tether.fence
@@ -82,6 +82,9 @@ class PydanticLoop(Loop):
     async def _think(self, order: Order, line: Tether) -> Finish:
         transcript = Transcript(order)
         opening = transcript.opening([*order.words, *await line.boundary()])
+        if opening is None and (answer := transcript.own_answer) is not None:
+            # An earlier captain died between this answer and its settlement; asking again would cost, and might differ.
+            return Answered(said(answer))
         if opening is None and not transcript.unanswered:
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, "NothingToAnswer")
         rescue = _Rescue(order, transcript, line, self._clock)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 
 from clankie_captain.agent import history, overflow
 from clankie_captain.agent.history import Kept
@@ -35,6 +35,14 @@ class Transcript:
     def unanswered(self) -> bool:
         """Whether it ends in a request."""
         return bool(self._kept) and isinstance(self._kept[-1].message, ModelRequest)
+
+    @property
+    def own_answer(self) -> ModelResponse | None:
+        """The answer of this very run that it ends in, whole and without open calls."""
+        last = self._kept[-1] if self._kept else None
+        if last is None or last.run != self._run or not isinstance(last.message, ModelResponse):
+            return None
+        return None if last.message.tool_calls else last.message
 
     def opening(self, words: Sequence[Words]) -> ModelRequest | None:
         """The request with which a run begins, each delivery a part of its own; None: it goes on where it stands."""

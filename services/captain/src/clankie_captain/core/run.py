@@ -90,10 +90,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The run cannot go on. ``cause`` is the class of the error, never its words. Source: FAIL-4."""
+    """The run cannot go on. Source: FAIL-4.
+
+    ``cause`` is the class of the error, for logs; ``words`` are the provider's own, for the transcript alone.
+    """
 
     code: FailureCode
-    cause: str = field(default="")
+    cause: str = ""
+    words: str = field(default="", repr=False)
 
 
 Finish = Answered | Broken

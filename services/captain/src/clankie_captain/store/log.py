@@ -1,4 +1,7 @@
-"""The lane log: one ``heard`` for each delivery, one ``said`` for each reply. Source: LANE-11."""
+"""The lane log: one ``heard`` for each delivery, one ``said`` for each reply, and why a run broke.
+
+Source: LANE-11, FAIL-4.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from clankie_captain.core.run import Broken
 from clankie_captain.core.turns import Heard
 from clankie_captain.store import tables
 from clankie_settings.wire.result import Replied
@@ -26,3 +30,9 @@ def log_said(reply: Replied) -> tuple[str, str]:
     """The log row, as kind and payload, of a reply."""
     payload = {"delivery_id": reply.delivery_id, "run_id": reply.run_id, "text": reply.text}
     return "said", json.dumps(payload, ensure_ascii=False)
+
+
+def log_broken(broken: Broken) -> tuple[str, str]:
+    """The log row, as kind and payload, of a run that could not go on; the only place that keeps a provider's words."""
+    payload = {"code": broken.code, "cause": broken.cause, "words": broken.words}
+    return "broken", json.dumps(payload, ensure_ascii=False)

@@ -15,7 +15,7 @@ from clankie_captain.errors import FencedError
 from clankie_captain.store import rows, tables
 from clankie_captain.store.engine import Database
 from clankie_captain.store.lanes import start
-from clankie_captain.store.log import log_said
+from clankie_captain.store.log import log_broken, log_said
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import PresenceId, RunId
 from clankie_settings.wire.result import Replied
@@ -50,7 +50,8 @@ class RunStore:
             if isinstance(decided, RunOn):
                 await _reopen(connection, run)
                 return decided
-            await _apply(connection, run, decided, owners, lane.next_entry, at)
+            await _apply(connection, run, decided, owners, at)
+            await _log(connection, run, decided, ending, lane.next_entry)
             await _close_run(connection, run, decided, usage, at)
             follows = await _follow(connection, run.lane, follower, at)
             return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows)
@@ -137,7 +138,6 @@ async def _apply(
     run: LiveRun,
     decided: Settlement,
     owners: dict[str, PresenceId],
-    next_entry: int,
     at: datetime,
 ) -> None:
     one = tables.delivery.c
@@ -145,15 +145,24 @@ async def _apply(
         mine = update(tables.delivery).where(one.presence == owners[each.turn_id], one.id == each.delivery_id)
         stored = each.model_dump_json(exclude_none=True)
         await connection.execute(mine.values(state="done", result=stored, owed=each.owed, settled_at=at))
-        if isinstance(each, Replied):
-            kind, payload = log_said(each)
-            row = {"lane": run.lane.id, "seq": next_entry, "run": run.run, "kind": kind, "payload": payload}
-            await connection.execute(insert(tables.entry).values(row))
-            lane = update(tables.lane).where(tables.lane.c.id == run.lane.id)
-            await connection.execute(lane.values(next_entry=next_entry + 1))
     if decided.requeued:
         again = update(tables.delivery).where(one.run == run.run, one.state == "steer")
         await connection.execute(again.values(state="queued", run=None))
+
+
+async def _log(
+    connection: AsyncConnection, run: LiveRun, decided: Settlement, ending: Reply | Broken, next_entry: int
+) -> None:
+    said = [log_said(each) for each in decided.results if isinstance(each, Replied)]
+    broken = [log_broken(ending)] if isinstance(ending, Broken) else []
+    lines = [
+        {"lane": run.lane.id, "seq": next_entry + place, "run": run.run, "kind": kind, "payload": payload}
+        for place, (kind, payload) in enumerate([*said, *broken])
+    ]
+    if lines:
+        await connection.execute(insert(tables.entry), lines)
+        lane = update(tables.lane).where(tables.lane.c.id == run.lane.id)
+        await connection.execute(lane.values(next_entry=next_entry + len(lines)))
 
 
 async def _close_run(

@@ -107,7 +107,7 @@ entry = Table(
     Column("lane", String, nullable=False),
     Column("seq", Integer, nullable=False),
     Column("run", String, nullable=False),
-    Column("kind", String, nullable=False),  # request | response | unposted | heard | said
+    Column("kind", String, nullable=False),  # request | response | unposted | heard | said | broken
     Column("payload", Text, nullable=False),
     PrimaryKeyConstraint("lane", "seq"),
 )
