@@ -2,7 +2,7 @@
 
 import pytest
 
-from clankie_bridge.core.exchange import SPOKEN, Exchange, ReplyPolicies, becomes_turn, recalled
+from clankie_bridge.core.exchange import Exchange, ReplyPolicies, becomes_turn, recalled
 
 
 def heard(exchange: Exchange, count: int) -> Exchange:
@@ -13,12 +13,26 @@ def heard(exchange: Exchange, count: int) -> Exchange:
 
 @pytest.mark.requirement("ING-3")
 def test_he_reads_on_for_five_messages_after_his_last_word() -> None:
-    assert [heard(SPOKEN, count).reads_on for count in range(1, 8)] == [True] * 5 + [False] * 2
+    spoken = Exchange().spoken()
+    assert [heard(spoken, count).reads_on(at_work=False) for count in range(1, 8)] == [True] * 5 + [False] * 2
 
 
 @pytest.mark.requirement("ING-3")
 def test_he_does_not_read_on_where_he_never_spoke() -> None:
-    assert not heard(Exchange(), 1).reads_on
+    assert not heard(Exchange(), 1).reads_on(at_work=True)
+
+
+@pytest.mark.requirement("ING-3", "LANE-8")
+def test_while_he_works_on_a_call_the_rest_of_the_thought_is_read_for_five_messages() -> None:
+    called = Exchange().addressed()
+    assert [heard(called, count).reads_on(at_work=True) for count in range(1, 8)] == [True] * 5 + [False] * 2
+    assert not heard(called, 1).reads_on(at_work=False)
+    assert becomes_turn("addressed", heard(called, 1), addressed=False, at_work=True)
+
+
+@pytest.mark.requirement("ING-3")
+def test_a_call_that_ended_in_silence_leaves_his_last_word_where_it_was() -> None:
+    assert heard(Exchange(4).addressed(), 2).reads_on(at_work=False) is False
 
 
 @pytest.mark.parametrize(

@@ -25,22 +25,43 @@ class ReplyPolicies:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """How many messages of others stand since his last word in a room; None where he has not spoken."""
+    """How many messages of others stand since his last word in a room, and since he was last called there.
+
+    None where he has not spoken, or was not called.
+    """
 
     since: int | None = None
+    called: int | None = None
 
     def heard(self) -> "Exchange":
         """After one more message of somebody else."""
-        return self if self.since is None else Exchange(self.since + 1)
+        return Exchange(_more(self.since), _more(self.called))
 
-    @property
-    def reads_on(self) -> bool:
-        """Whether the message that was just heard still belongs to the conversation. Source: ING-3."""
-        return self.since is not None and self.since <= bounds.EXCHANGE_MESSAGES
+    def addressed(self) -> "Exchange":
+        """After the captain has taken a message that called him."""
+        return Exchange(self.since, 0)
+
+    def spoken(self) -> "Exchange":
+        """After he has replied, or joined what was said to his reply."""
+        return Exchange(0, self.called)
+
+    def reads_on(self, *, at_work: bool) -> bool:
+        """Whether the message that was just heard still belongs to the conversation.
+
+        While he is at work on what somebody called him for, the rest of that thought belongs to it, though he has not
+        spoken yet.
+
+        Source: ING-3, LANE-8.
+        """
+        return _near(self.since) or (at_work and _near(self.called))
 
 
-SPOKEN = Exchange(0)
-"""He has just replied, or joined what was said to his reply."""
+def _more(count: int | None) -> int | None:
+    return None if count is None else count + 1
+
+
+def _near(count: int | None) -> bool:
+    return count is not None and count <= bounds.EXCHANGE_MESSAGES
 
 
 def recalled(own: Sequence[bool]) -> Exchange:
@@ -51,6 +72,6 @@ def recalled(own: Sequence[bool]) -> Exchange:
     return Exchange()
 
 
-def becomes_turn(policy: ReplyPolicy, exchange: Exchange, *, addressed: bool) -> bool:
+def becomes_turn(policy: ReplyPolicy, exchange: Exchange, *, addressed: bool, at_work: bool = False) -> bool:
     """Whether an admitted message is handed over now, or stays talk of the room. Source: ING-2, ING-3."""
-    return addressed or policy == "all" or exchange.reads_on
+    return addressed or policy == "all" or exchange.reads_on(at_work=at_work)

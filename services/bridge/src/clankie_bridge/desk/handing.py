@@ -107,7 +107,7 @@ class Handing:
         policy = self._policies.of(message.guild_id, message.channel_id, place.parent_id)
         window = room.recent()
         self._hear(room, message)
-        if not exchange.becomes_turn(policy, room.exchange, addressed=address.addressed):
+        if not exchange.becomes_turn(policy, room.exchange, addressed=address.addressed, at_work=room.open > 0):
             self._evidence.record(Happened.BUFFERED, message.id, message.channel_id)
             return
         await self._deliver(room, message, address, window, identity)
@@ -136,6 +136,8 @@ class Handing:
         if answer is None:
             self._deliveries.close(delivery)
             return
+        if trigger.addressed:
+            room.exchange = room.exchange.addressed()
         self._evidence.record(Happened.ACCEPTED, message.id, message.channel_id)
         self._finish(delivery, answer)
 
@@ -179,7 +181,8 @@ class Handing:
         room.window.clear()
         room.window.extend(found)
         if room.exchange.since is None:
-            room.exchange = exchange.recalled([each.author.id == identity.bot_id for each in found])
+            recalled = exchange.recalled([each.author.id == identity.bot_id for each in found])
+            room.exchange = replace(room.exchange, since=recalled.since)
         if message.in_thread and room.opener is None and message.id != room.channel_id:
             room.opener = await self._opener(room)
 

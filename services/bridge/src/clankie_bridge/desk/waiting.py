@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Final, assert_never
 
 from clankie_bridge.captain.patience import AWAY, Patience
-from clankie_bridge.core.exchange import SPOKEN
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.posting import INCOMPLETE, Posting
 from clankie_bridge.desk.room import Delivery
@@ -105,7 +104,7 @@ class Waiting:
             case Replied():
                 await self._replied(delivery, result, parts_posted)
             case Absorbed():
-                room.exchange = SPOKEN
+                room.exchange = room.exchange.spoken()
                 self._record(delivery, Happened.ABSORBED)
             case Silent():
                 self._record(delivery, Happened.SILENT)
@@ -123,7 +122,7 @@ class Waiting:
             return
         code = await self._posting.reply(delivery, result, parts_posted)
         if code is None or code == INCOMPLETE:
-            delivery.room.exchange = SPOKEN
+            delivery.room.exchange = delivery.room.exchange.spoken()
             self._record(delivery, Happened.REPLIED, code)
         else:
             self._record(delivery, Happened.FAILED, code)
