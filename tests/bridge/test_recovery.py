@@ -1,5 +1,6 @@
 """A captain that is away costs delay and nothing else; a bridge that starts takes up what is owed."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -168,6 +169,20 @@ async def test_a_reply_that_was_receipted_is_never_posted_again(
     await second.ended()
     assert (last, "silent") in second.evidence()
     assert len(replies(stage)) == 1
+
+
+async def test_what_is_owed_to_a_room_outside_discord_is_left_alone(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    outside = captain_turn("hello-1", "posted by hand")
+    room = Room(platform="console", channel_id=GENERAL_ID)
+    captain.turns["hello-1"] = replace(outside, trigger=outside.trigger.model_copy(update={"room": room}))
+    captain.think = echo
+    await start()
+    said = stage.control.say("Ann", "Clankie, here?")["id"]
+    await captain.until_receipts(said)
+    assert replies(stage) == ["heard: Clankie, here?"]
+    assert captain.turns["hello-1"].receipts == []
 
 
 def captain_turn(delivery_id: str, body: str) -> Turn:

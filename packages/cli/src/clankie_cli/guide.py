@@ -12,7 +12,7 @@ _ON_STAGE = """
     state     {state}
 
   Try in #general:
-    @Clankie slow please, what is this?    then two more to @Clankie while he types: one answer covers all three
+    @Clankie slow please, what is this?    then two more lines while he types: one answer covers all three
     @Clankie stay silent                   he reads it, and says nothing
     @Clankie use a tool                    a word in between, then the answer
 

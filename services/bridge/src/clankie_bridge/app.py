@@ -52,6 +52,7 @@ NO_GUILDS: Final = "add your server's id to CLANKIE_DISCORD_GUILDS, or * for eve
 
 _DISCORD_AWAY: Final = Backoff(timedelta(milliseconds=250), timedelta(seconds=15))
 _ALIVE_EVERY: Final = timedelta(seconds=10)
+_LIFE_SOUGHT_EVERY: Final = timedelta(seconds=1)
 _DRAIN: Final = timedelta(seconds=5)
 _DRAIN_TICK: Final = timedelta(milliseconds=50)
 
@@ -269,12 +270,13 @@ class Bridge:
 
     async def _show_life(self, connection: Connection, path: Path) -> None:
         while True:
-            if connection.reachable and self._gateway.is_connected:
+            alive = connection.reachable and self._gateway.is_connected
+            if alive:
                 try:
                     await asyncio.to_thread(_touch, path)
                 except OSError as error:
                     self._log.warning("heartbeat_unwritable", reason=error.strerror)
-            await self._clock.sleep(_ALIVE_EVERY)
+            await self._clock.sleep(_ALIVE_EVERY if alive else _LIFE_SOUGHT_EVERY)
 
 
 def _touch(path: Path) -> None:

@@ -8,7 +8,7 @@ import httpx
 from httpx_sse import SSEError, aconnect_sse
 from pydantic import ValidationError
 
-from clankie_bridge.captain.connection import Connection, check, check_version
+from clankie_bridge.captain.connection import Connection, cause_of, check, check_version
 from clankie_bridge.errors import CaptainAway
 from clankie_bridge.ports import Log, Signal
 from clankie_settings import bounds
@@ -47,9 +47,11 @@ class CaptainActions:
                 self._connection.reachable = True
                 async for event in source.aiter_sse():
                     yield self._signal(event.event, event.data, event.id)
-        except (httpx.HTTPError, SSEError):
+        except httpx.HTTPError as error:
             self._connection.reachable = False
-            raise CaptainAway("actions_lost") from None
+            raise CaptainAway(cause_of(error)) from None
+        except SSEError:
+            raise CaptainAway("unreadable_answer") from None
 
     def _signal(self, name: str, data: str, number: str) -> Signal:
         sequence = int(number) if number.isascii() and number.isdecimal() else None

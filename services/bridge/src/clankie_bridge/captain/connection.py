@@ -68,7 +68,7 @@ class Connection:
         except httpx.HTTPError as error:
             self.reachable = False
             # From None: the library's words hold the address.
-            raise CaptainAway(_cause(error)) from None
+            raise CaptainAway(cause_of(error)) from None
         self.reachable = True
         check(response)
         return response
@@ -122,7 +122,8 @@ def _problem(response: httpx.Response) -> CaptainError:
     return TriggerRefused(code, problem.field if problem is not None else None)
 
 
-def _cause(error: httpx.HTTPError) -> str:
+def cause_of(error: httpx.HTTPError) -> str:
+    """A stable code for a call without an answer."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return "no_connection"
     return "timeout" if isinstance(error, httpx.TimeoutException) else "connection_lost"

@@ -16,6 +16,7 @@ from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Tap
 from clankie_bridge.discord.normalize import Change
 from clankie_bridge.discord.payloads import Json, json_object, snowflake
+from clankie_bridge.log import place_of
 from clankie_bridge.ports import Evidence, Happened, History, Log
 from clankie_settings.clock import Clock
 
@@ -77,7 +78,10 @@ class Ingress:
         taken = 0
         while True:
             name, payload = await self._tap.next()
-            await self.take(name, payload)
+            try:
+                await self.take(name, payload)
+            except Exception as error:  # noqa: BLE001 -- one event's fault must not end the bridge
+                self._log.error("event_failed", name=name, kind=type(error).__name__, where=place_of(error))
             taken += 1
             if taken % _EVENTS_A_TURN == 0:
                 # A full queue is never waited for, so a flood would let nobody else run.

@@ -5,7 +5,6 @@ from typing import Final
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import render
-from clankie_bridge.core.exchange import SPOKEN
 from clankie_bridge.core.nonce import Purpose, nonce
 from clankie_bridge.core.render import Part
 from clankie_bridge.desk.room import Delivery, Room
@@ -53,7 +52,7 @@ class Posting:
             delivery.sending = True
             delivery.stop_typing()
             # Before the words are there: whoever answers them may be faster than Discord's answer to us.
-            delivery.room.exchange = SPOKEN
+            delivery.room.exchange = delivery.room.exchange.spoken()
             if not parts:
                 await self._receipt(delivery, Receipt(part=1, of=1, code="empty_reply", posted_at=self._clock.now()))
                 return "empty_reply"

@@ -6,6 +6,7 @@ from clankie_bridge.captain.patience import Patience
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.room import Rooms
 from clankie_bridge.desk.waiting import Waiting
+from clankie_bridge.errors import CaptainError
 from clankie_bridge.ports import Captain, Log
 from clankie_settings.wire.result import Pending
 
@@ -33,9 +34,14 @@ class Resumption:
 
     async def run(self) -> None:
         """Follow every delivery that is queued, running or not receipted."""
-        owed = await self._patience.until_done(self._captain.owed)
+        try:
+            owed = await self._patience.until_done(self._captain.owed)
+        except CaptainError as error:
+            self._log.error("owed_unknown", kind=type(error).__name__)
+            owed = ()
         for each in owed:
-            if each.delivery_id in self._deliveries:
+            # Rooms elsewhere belong to whoever handed their messages over under this presence's token.
+            if each.delivery_id in self._deliveries or each.room.platform != "discord":
                 continue
             room = self._rooms.at(each.room.channel_id, each.room.guild_id)
             delivery = self._deliveries.open(each.delivery_id, each.message_id, room, None)

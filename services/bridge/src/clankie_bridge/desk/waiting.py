@@ -122,7 +122,6 @@ class Waiting:
             return
         code = await self._posting.reply(delivery, result, parts_posted)
         if code is None or code == INCOMPLETE:
-            delivery.room.exchange = delivery.room.exchange.spoken()
             self._record(delivery, Happened.REPLIED, code)
         else:
             self._record(delivery, Happened.FAILED, code)

@@ -1,5 +1,6 @@
 """What was said in a room before, from Discord's history. Source: CTX-1, C62."""
 
+import asyncio
 from http import HTTPStatus
 from typing import Final
 
@@ -11,6 +12,7 @@ from clankie_bridge.errors import DiscordAway
 from clankie_bridge.ports import Log
 from clankie_settings import bounds
 
+_PATIENCE_S: Final = 5.0
 _FORBIDDEN: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
 
@@ -45,7 +47,11 @@ class DiscordHistory:
 
     async def _get(self, path: str, query: dict[str, str] | None = None) -> Answer | None:
         try:
-            answer = await self._rest.get(path, query)
+            async with asyncio.timeout(_PATIENCE_S):
+                answer = await self._rest.get(path, query)
+        except TimeoutError:
+            self._log.warning("history_unavailable", code="timeout")
+            return None
         except DiscordAway as away:
             self._log.warning("history_unavailable", code=away.cause)
             return None

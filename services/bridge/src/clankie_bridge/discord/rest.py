@@ -19,7 +19,7 @@ from clankie_bridge.errors import DiscordAway
 DISCORD: Final = "https://discord.com/api/v10"
 """The REST root of the real Discord."""
 
-_AGENT: Final = "DiscordBot (https://github.com/clankie, 0.1)"
+_AGENT: Final = "DiscordBot (https://clankie.invalid, 0.1.0)"
 _WHOLE_CALL_S: Final = 30.0
 _UNNAMED_WAIT_S: Final = 60.0
 

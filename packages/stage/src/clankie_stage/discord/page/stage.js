@@ -281,7 +281,7 @@ function listen() {
 
 const IDEAS = [
   ["@Clankie good evening", "one message, one answer"],
-  ["@Clankie slow please, what is this?", "then two more to @Clankie while he types, as anybody: one answer covers all three"],
+  ["@Clankie slow please, what is this?", "then two more lines while he types, as anybody: one answer covers all three"],
   ["@Clankie use a tool", "a word in between, then the answer"],
   ["@Clankie stay silent", "he reads it and says nothing"],
 ];
