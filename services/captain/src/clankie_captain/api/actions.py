@@ -1,6 +1,7 @@
 """The stream of actions and their receipts. Source: wire.md, ROOM-2, ROOM-3."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -28,9 +29,7 @@ async def stream(
 ) -> Response:
     """What the captain wants in the presence's rooms, as server-sent events."""
     own(presence, presence_id)
-    if last_event_id is not None and not last_event_id.isdecimal():
-        raise ProblemError(422, "invalid_event_id", "Last-Event-ID: a number that this stream gave", "Last-Event-ID")
-    after = int(last_event_id) if last_event_id is not None else 0
+    after = _after(last_event_id)
     await parts.presences.alive(presence, parts.clock.now())
     return StreamingResponse(
         _events(parts, presence, after), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
@@ -64,14 +63,23 @@ def own(presence: PresenceId, named: str) -> None:
         raise ProblemError(403, "presence_mismatch", "a presence reaches only what is its own", "presence_id")
 
 
+def _after(last_event_id: str | None) -> int:
+    if last_event_id is None:
+        return 0
+    if not re.fullmatch(r"[0-9]{1,18}", last_event_id):
+        raise ProblemError(422, "invalid_event_id", "Last-Event-ID: a number that this stream gave", "Last-Event-ID")
+    return int(last_event_id)
+
+
 async def _events(parts: Captain, presence: PresenceId, after: int) -> AsyncIterator[bytes]:
     with parts.signals.inbox(presence) as inbox:
         # The first bytes tell the presence that it is connected.
         yield format_sse_event(comment="clankie")
         while not parts.signals.closed:
-            for action in await parts.actions.pending(presence, after):
-                yield format_sse_event(data_str=action.payload, event=action.name, id=str(action.seq))
-                after = action.seq
+            while stored := await parts.actions.pending(presence, after):
+                for action in stored:
+                    yield format_sse_event(data_str=action.payload, event=action.name, id=str(action.seq))
+                    after = action.seq
             sign = await _next(inbox)
             if sign is None:
                 yield format_sse_event(comment="")

@@ -38,7 +38,7 @@ def _check_header(request: Request) -> None:
 def _check_version(raw: bytes) -> None:
     try:
         document = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     stated = cast("dict[str, Any]", document).get("wire_version") if isinstance(document, dict) else None
     if isinstance(stated, int):

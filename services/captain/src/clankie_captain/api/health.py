@@ -26,7 +26,7 @@ async def readyz(parts: Parts) -> dict[str, object]:
     if parts.desk.draining:
         raise ProblemError(503, "draining", "the captain is stopping")
     try:
-        await parts.deliveries.counts()
+        await parts.presences.seen()
     except Exception as error:  # whatever the store's trouble is, the captain is not ready
         raise ProblemError(503, "store_failed", "the store does not answer; check the disk and the log") from error
     return {"ready": True, "version": parts.version, "wire_versions": [WIRE_VERSION]}

@@ -4,12 +4,14 @@ from http import HTTPStatus
 
 import structlog
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from clankie_captain import errors
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem, refused_field
+from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION
 
 _log = structlog.get_logger()
 
@@ -40,11 +42,15 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ProblemError, _answer_problem)
     app.add_exception_handler(errors.CaptainError, _answer_captain)
     app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(RequestValidationError, _answer_parameter)
     app.add_exception_handler(Exception, _answer_fault)
 
 
 def _response(problem: Problem) -> Response:
-    headers = {"Retry-After": "2"} if problem.status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    # Here as well as in the middleware, which the answer to a fault no longer passes.
+    headers = {WIRE_HEADER: str(WIRE_VERSION)}
+    if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = "2"
     if problem.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(problem.model_dump_json(exclude_none=True), problem.status, headers, media_type=PROBLEM_TYPE)
@@ -67,6 +73,13 @@ def _answer_http(_request: Request, error: Exception) -> Response:
     codes = {404: "unknown_route", 405: "unknown_method"}
     code = codes.get(error.status_code, "refused")
     return _response(ProblemError(error.status_code, code, "docs/wire.md lists the routes and methods").problem)
+
+
+def _answer_parameter(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # The framework's own answer would quote the value.
+    field = str(error.errors()[0]["loc"][-1])[:100]
+    return _response(ProblemError(422, "invalid_query", f"{field}: is not what docs/wire.md says", field).problem)
 
 
 def _answer_fault(_request: Request, error: Exception) -> Response:

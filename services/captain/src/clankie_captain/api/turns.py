@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -23,7 +23,7 @@ from clankie_settings.wire.trigger import Trigger
 router = APIRouter(prefix="/v1/turns")
 
 Parts = Annotated[Captain, Depends(captain)]
-Prefer = Annotated[str | None, Header()]
+Prefer = Annotated[list[str] | None, Header()]
 
 _log = structlog.get_logger()
 
@@ -71,15 +71,18 @@ async def take_receipt(request: Request, parts: Parts, presence: AskingPresence,
     return _json(ReceiptAnswer(delivery_id=delivery_id, owed=received.owed))
 
 
-def _wait(prefer: str | None) -> timedelta | None:
+_WAIT: Final = re.compile(r'(?:^|,)\s*wait\s*=\s*("?)([0-9]+)\1\s*(?=$|[,;])', re.IGNORECASE)
+
+
+def _wait(prefer: list[str] | None) -> timedelta | None:
     """How long the caller wants to wait (RFC 7240); None waits until the turn settles."""
-    found = re.search(r"(?:^|[,;\s])wait\s*=\s*(\d{1,4})(?=$|[,;\s])", prefer or "")
+    found = _WAIT.search(",".join(prefer or ()))
     if found is None:
         return None
-    seconds = int(found.group(1))
-    if seconds > bounds.WAIT_SECONDS:
+    digits = found.group(2).lstrip("0") or "0"
+    if len(digits) > len(str(bounds.WAIT_SECONDS)) or int(digits) > bounds.WAIT_SECONDS:
         raise ProblemError(422, "invalid_wait", f"Prefer: wait is 0 to {bounds.WAIT_SECONDS} seconds", "Prefer")
-    return timedelta(seconds=seconds)
+    return timedelta(seconds=int(digits))
 
 
 def _answer(turn: Turn) -> Response:
