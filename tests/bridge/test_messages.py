@@ -99,6 +99,19 @@ async def test_after_his_reply_he_reads_on_unaddressed(
     assert [outcome(again, each) for each in later] == [["accepted", "silent"]] * 5 + [["buffered"]]
 
 
+@pytest.mark.requirement("ING-3")
+async def test_whoever_answers_him_at_once_is_in_conversation(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    captain.think = echo
+    await start()
+    first = stage.control.say("Ann", "Clankie, hello")["id"]
+    await captain.until_receipts(first)
+    second = stage.control.say("Ann", "and how are you?")["id"]
+    await captain.until_receipts(second)
+    assert list(captain.turns) == [first, second]
+
+
 async def test_a_cold_room_gets_its_history_with_his_own_words_marked(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:

@@ -136,6 +136,16 @@ async def test_a_discord_that_is_away_at_the_start_is_waited_for(
     await captain.until_receipts(said)
 
 
+async def test_a_bridge_that_reaches_both_sides_shows_that_it_lives(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start()
+    mark = bridge.settings.state / "bridge" / "alive"
+    async with asyncio.timeout(PATIENCE_S):
+        while not mark.exists():  # noqa: ASYNC110 -- a file announces nothing
+            await asyncio.sleep(0)
+
+
 async def test_a_bridge_without_a_token_does_not_start(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:

@@ -58,7 +58,7 @@ class EvidenceFile:
         if not lines:
             return
         try:
-            await asyncio.to_thread(self._write, lines)
+            await self._written(lines)
         except OSError as error:
             self._lost += len(lines)
             if not self._failing:
@@ -66,6 +66,15 @@ class EvidenceFile:
             self._failing = True
         else:
             self._failing = False
+
+    async def _written(self, lines: list[dict[str, str | int]]) -> None:
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, lines))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # A thread cannot be stopped: end only when its lines are there, or the last ones would overtake them.
+            await writing
+            raise
 
     def _write(self, lines: list[dict[str, str | int]]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -47,11 +47,11 @@ class CaptainActions:
                 self._connection.reachable = True
                 async for event in source.aiter_sse():
                     yield self._signal(event.event, event.data, event.id)
+        except SSEError:
+            raise CaptainAway("unreadable_answer") from None
         except httpx.HTTPError as error:
             self._connection.reachable = False
             raise CaptainAway(cause_of(error)) from None
-        except SSEError:
-            raise CaptainAway("unreadable_answer") from None
 
     def _signal(self, name: str, data: str, number: str) -> Signal:
         sequence = int(number) if number.isascii() and number.isdecimal() else None
