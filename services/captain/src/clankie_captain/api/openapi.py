@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from clankie_settings.wire.action import ACTIONS
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
@@ -30,6 +31,12 @@ _ANSWERS: Final[dict[tuple[str, str], tuple[type[WireModel], ...]]] = {
 }
 """What each route answers with 200."""
 
+_STREAM: Final = ("/v1/presences/{presence_id}/actions", "get")
+"""The route that streams actions, each under its name."""
+
+_OPEN: Final = ("/healthz", "/readyz")
+"""What needs no token."""
+
 
 def install(app: FastAPI) -> None:
     """Publish ``/openapi.json`` with the shapes of the wire."""
@@ -44,35 +51,47 @@ def install(app: FastAPI) -> None:
 
 def _described(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-    answers = {model for models in _ANSWERS.values() for model in models}
-    inward = models_json_schema([(each, "validation") for each in _BODIES.values()], ref_template=_ref("{model}"))
-    outward = models_json_schema(
-        [(each, "serialization") for each in (*answers, Pending, Problem)], ref_template=_ref("{model}")
-    )
-    schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    for _, definitions in (inward, outward):
-        schemas.update(definitions.get("$defs", {}))
+    document["components"] = {
+        "schemas": _schemas(),
+        "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+    }
+    paths = document["paths"]
     for (path, method), model in _BODIES.items():
-        document["paths"][path][method]["requestBody"] = _content(model, required=True)
+        paths[path][method]["requestBody"] = {**_content(model), "required": True}
     for (path, method), models in _ANSWERS.items():
-        responses = document["paths"][path][method]["responses"]
+        responses = paths[path][method]["responses"]
         responses["200"] = {"description": "Done", **_content(*models)}
         if models is _RESULTS:
             responses["202"] = {"description": "Not settled yet; wait at Location", **_content(Pending)}
-    for path in document["paths"].values():
-        for operation in path.values():
-            problem = {PROBLEM_TYPE: {"schema": {"$ref": _ref("Problem")}}}
-            operation["responses"]["default"] = {"description": "A problem", "content": problem}
+    path, method = _STREAM
+    events = _content(*ACTIONS.values(), media_type="text/event-stream")
+    paths[path][method]["responses"]["200"] = {"description": "Actions as they come", **events}
+    for path, operations in paths.items():
+        for operation in operations.values():
+            operation["responses"]["default"] = {
+                "description": "A problem",
+                **_content(Problem, media_type=PROBLEM_TYPE),
+            }
             operation["responses"].pop("422", None)
+            operation["security"] = [] if path in _OPEN else [{"token": []}]
     return document
+
+
+def _schemas() -> dict[str, Any]:
+    answers = {model for models in _ANSWERS.values() for model in models}
+    inward = models_json_schema([(each, "validation") for each in _BODIES.values()], ref_template=_ref("{model}"))
+    outward = models_json_schema(
+        [(each, "serialization") for each in (*answers, *ACTIONS.values(), Pending, Problem)],
+        ref_template=_ref("{model}"),
+    )
+    schemas = {name: schema for _, found in (inward, outward) for name, schema in found.get("$defs", {}).items()}
+    return dict(sorted(schemas.items()))
 
 
 def _ref(model: str) -> str:
     return f"#/components/schemas/{model}"
 
 
-def _content(*models: type[WireModel], required: bool = False) -> dict[str, Any]:
+def _content(*models: type[WireModel], media_type: str = "application/json") -> dict[str, Any]:
     refs = [{"$ref": _ref(each.__name__)} for each in models]
-    schema = refs[0] if len(refs) == 1 else {"oneOf": refs}
-    document: dict[str, Any] = {"content": {"application/json": {"schema": schema}}}
-    return {**document, "required": True} if required else document
+    return {"content": {media_type: {"schema": refs[0] if len(refs) == 1 else {"oneOf": refs}}}}
