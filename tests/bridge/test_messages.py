@@ -1,5 +1,7 @@
 """From a message in a room to its reply, over real hikari and real HTTP."""
 
+from typing import Any
+
 import pytest
 
 from clankie_settings.wire.failure import FailureCode
@@ -243,3 +245,33 @@ async def test_a_reply_to_an_older_picture_carries_that_picture(
     assert trigger.reply_to.message_id == older
     assert trigger.context_visual is not None
     assert trigger.context_visual.message_id == older
+
+
+@pytest.mark.parametrize("fault", [{"status": 403, "body": {"code": 50001}}, {"status": 500}, {"kill": True}])
+async def test_a_history_that_cannot_be_read_costs_the_backlog_alone(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, fault: dict[str, Any]
+) -> None:
+    captain.think = echo
+    stage.control.say("Ann", "before")
+    await start()
+    stage.control.fault(method="GET", route="/channels/*/messages", **fault)
+    said = stage.control.say("Ann", "Clankie?")["id"]
+    await captain.until_receipts(said)
+    assert captain.turns[said].trigger.context == ()
+    again = stage.control.say("Ann", "Clankie, again?")["id"]
+    await captain.until_receipts(again)
+    assert [each.body for each in captain.turns[again].trigger.context][-2:] == ["Clankie?", "heard: Clankie?"]
+
+
+async def test_a_reply_whose_target_discord_did_not_send_is_looked_up(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    target = stage.control.say("Clankie", "my old words")["id"]
+    for number in range(13):
+        stage.control.say("Bob", f"talk {number}")
+    await start()
+    stage.control.say("Ann", "really?", reply_to=target, ping=False, omit=["referenced_message"])
+    (trigger,) = await captain.until_turns(1)
+    assert (trigger.kind, trigger.addressed) == ("reply", True)
+    assert trigger.reply_to is not None
+    assert (trigger.reply_to.body, trigger.reply_to.is_self) == ("my old words", True)

@@ -185,6 +185,38 @@ async def test_what_is_owed_to_a_room_outside_discord_is_left_alone(
     assert captain.turns["hello-1"].receipts == []
 
 
+async def test_an_action_that_comes_twice_is_done_once_and_acknowledged_again(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    await start()
+    said = stage.control.say("Ann", "Clankie, work")["id"]
+    await captain.until_turns(1)
+    update = TextUpdate(action_id="a1", delivery_id=said, text="still at it")
+    captain.act(update, 1)
+    await captain.until_acknowledged("a1")
+    captain.action_receipts.clear()
+    captain.act(update, 2)
+    assert (await captain.until_acknowledged("a1")).ok
+    assert replies(stage) == ["still at it"]
+
+
+async def test_the_stream_of_actions_is_read_on_after_a_captains_restart(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    await start()
+    said = stage.control.say("Ann", "Clankie, work")["id"]
+    await captain.until_turns(1)
+    captain.act(TextUpdate(action_id="a1", delivery_id=said, text="one"), 1)
+    await captain.until_acknowledged("a1")
+    await captain.down()
+    captain.act(TextUpdate(action_id="a2", delivery_id=said, text="two"), 2)
+    captain.action_receipts.clear()
+    await captain.up()
+    assert (await captain.until_acknowledged("a2")).ok
+    assert list(captain.action_receipts) == ["a2"]
+    assert replies(stage) == ["one", "two"]
+
+
 def captain_turn(delivery_id: str, body: str) -> Turn:
     """A turn that the captain accepted from an earlier bridge."""
     trigger = Trigger(
