@@ -1,6 +1,7 @@
 """The composition root: the only place that constructs what the bridge is made of."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,13 +18,14 @@ from clankie_bridge.captain.turns import CaptainTurns
 from clankie_bridge.core.addressing import Names
 from clankie_bridge.core.admission import Policy
 from clankie_bridge.core.exchange import ReplyPolicies, ReplyPolicy
+from clankie_bridge.core.manners import Switch
 from clankie_bridge.core.pace import Backoff
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
 from clankie_bridge.desk.posting import Posting
 from clankie_bridge.desk.resumption import Resumption
-from clankie_bridge.desk.room import Rooms
+from clankie_bridge.desk.room import Room, Rooms
 from clankie_bridge.desk.signals import Progress, Signals
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.desk.waiting import Waiting
@@ -169,6 +171,7 @@ class Bridge:
             captain=common.captain,
             patience=common.patience,
             posting=posting,
+            notices=_switched(common.directory, {key: room.notices for key, room in self._settings.rooms.items()}),
             deliveries=common.deliveries,
             evidence=self._evidence,
             tasks=tasks,
@@ -277,6 +280,12 @@ class Bridge:
                 except OSError as error:
                     self._log.warning("heartbeat_unwritable", reason=error.strerror)
             await self._clock.sleep(_ALIVE_EVERY if alive else _LIFE_SOUGHT_EVERY)
+
+
+def _switched(directory: Directory, chosen: Mapping[str, bool | None]) -> Callable[[Room], bool]:
+    """Whether something is on in a room: everywhere, but where the owner chose otherwise."""
+    switch = Switch({key: on for key, on in chosen.items() if on is not None})
+    return lambda room: switch.is_on(room.guild_id, room.channel_id, directory.parent(room.guild_id, room.channel_id))
 
 
 def _touch(path: Path) -> None:

@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from clankie_bridge.captain.patience import Patience
-from clankie_bridge.core import render
+from clankie_bridge.core import notices, render
 from clankie_bridge.core.nonce import Purpose, nonce
-from clankie_bridge.core.render import Part
+from clankie_bridge.core.render import Part, Words
 from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.errors import CaptainError
 from clankie_bridge.ports import Captain, Log, Outgoing, Posted, Refused, Sender
 from clankie_settings.clock import Clock
+from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
 from clankie_settings.wire.result import Replied
 
@@ -57,6 +58,19 @@ class Posting:
                 await self._receipt(delivery, Receipt(part=1, of=1, code="empty_reply", posted_at=self._clock.now()))
                 return "empty_reply"
             return await self._parts(delivery, parts, parts_posted)
+
+    async def notice(self, delivery: Delivery, failure: FailureCode) -> None:
+        """Say in one short message that no answer comes.
+
+        Its nonce is of its own kind, so that an answer which comes after all is never taken for the notice.
+
+        Source: ROOM-8, C45.
+        """
+        async with delivery.room.door:
+            delivery.sending = True
+            words = Words(notices.notice(failure))
+            outcome = await self._send("notice", delivery.room, delivery.id, 1, words, delivery.message_id)
+            await self._receipt(delivery, _receipt(1, 1, outcome))
 
     async def nothing(self, delivery: Delivery, code: str) -> None:
         """Say that nothing will be posted for a delivery, so that nothing is owed."""

@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from clankie_bridge.captain.patience import AWAY, Patience
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.posting import INCOMPLETE, Posting
-from clankie_bridge.desk.room import Delivery
+from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses, DeliveryConflict, DeliveryUnknown
 from clankie_bridge.ports import Captain, Evidence, Happened, Log, Settled
@@ -16,6 +16,9 @@ from clankie_settings import bounds
 from clankie_settings.clock import Clock
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
+
+NOTICES_OFF: Final = "notices_off"
+"""Receipt code of a failure in a room whose owner wants no notices. Source: ROOM-8."""
 
 _TOO_SOON: Final = timedelta(seconds=1)
 
@@ -31,6 +34,7 @@ class Waiting:
         captain: Captain,
         patience: Patience,
         posting: Posting,
+        notices: Callable[[Room], bool],
         deliveries: Deliveries,
         evidence: Evidence,
         tasks: Tasks,
@@ -41,6 +45,7 @@ class Waiting:
         self._captain = captain
         self._patience = patience
         self._posting = posting
+        self._notices = notices
         self._deliveries = deliveries
         self._evidence = evidence
         self._tasks = tasks
@@ -112,7 +117,7 @@ class Waiting:
                 happened = Happened.WITHDRAWN if result.code is FailureCode.WITHDRAWN else Happened.FAILED
                 self._record(delivery, happened, result.code)
                 if result.owed:
-                    await self._posting.nothing(delivery, "not_posted")
+                    await self._failed(delivery, result)
             case _:
                 assert_never(result)
 
@@ -125,6 +130,14 @@ class Waiting:
             self._record(delivery, Happened.REPLIED, code)
         else:
             self._record(delivery, Happened.FAILED, code)
+
+    async def _failed(self, delivery: Delivery, result: Failed) -> None:
+        if not result.notice:
+            await self._posting.nothing(delivery, "not_posted")
+        elif not self._notices(delivery.room):
+            await self._posting.nothing(delivery, NOTICES_OFF)
+        else:
+            await self._posting.notice(delivery, result.code)
 
     def _record(self, delivery: Delivery, happened: Happened, code: str | None = None) -> None:
         self._evidence.record(happened, delivery.message_id, delivery.room.channel_id, code)
