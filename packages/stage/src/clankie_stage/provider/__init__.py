@@ -1,1 +1,1 @@
-"""A loopback model provider: OpenAI's chat completions, strict as the real ones, scripted or rehearsing."""
+"""A loopback model provider: OpenAI's chat completions and Anthropic's messages, strict, scripted or rehearsing."""

@@ -3,10 +3,12 @@
 from aiohttp import web
 
 from clankie_settings.clock import RandomIds, SystemClock
+from clankie_stage.provider.anthropic_dialect import AnthropicDialect
 from clankie_stage.provider.brain import Brain, Habits
 from clankie_stage.provider.control import Control
 from clankie_stage.provider.models import Models
-from clankie_stage.provider.serving import Completions
+from clankie_stage.provider.openai_dialect import OpenAIDialect
+from clankie_stage.provider.serving import Serving
 
 
 def new_brain(habits: Habits | None = None) -> Brain:
@@ -15,7 +17,7 @@ def new_brain(habits: Habits | None = None) -> Brain:
 
 
 def provider_app(brain: Brain | None = None) -> web.Application:
-    """The loopback provider: ``/v1/models``, ``/v1/chat/completions`` and ``/_control/…``.
+    """The loopback provider: ``/v1/models``, ``/v1/chat/completions``, ``/v1/messages`` and ``/_control/…``.
 
     It can be run alone or mounted below a path of another application.
     """
@@ -24,7 +26,8 @@ def provider_app(brain: Brain | None = None) -> web.Application:
     models = Models(mind)
     app.add_routes(
         [
-            web.post("/v1/chat/completions", Completions(mind).handle),
+            web.post("/v1/chat/completions", Serving(mind, OpenAIDialect()).handle),
+            web.post("/v1/messages", Serving(mind, AnthropicDialect()).handle),
             web.get("/v1/models", models.all),
             web.get("/v1/models/{name}", models.one),
             *Control(mind).routes(),

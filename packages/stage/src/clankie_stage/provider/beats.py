@@ -7,7 +7,7 @@ or a pause at the front holds back even these, and ``Open`` sends them alone.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-FinishReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter"]
+FinishReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "model_context_window_exceeded"]
 
 
 @dataclass(frozen=True, slots=True)

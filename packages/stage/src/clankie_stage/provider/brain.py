@@ -13,7 +13,8 @@ from clankie_stage.provider.limits import Limits
 from clankie_stage.provider.records import Record, Recorder
 from clankie_stage.provider.rehearsal import rehearse
 from clankie_stage.provider.rules import Request
-from clankie_stage.provider.tokens import PrefixCache
+from clankie_stage.provider.tokens import PrefixCache, cacheable
+from clankie_stage.provider.usage import Prompt
 from clankie_stage.provider.waiting import Barriers, Bell
 
 Default: TypeAlias = Literal["rehearsal", "unscripted"]
@@ -120,9 +121,13 @@ class Brain:
         unscripted = Fail(400, "invalid_request_error", "unscripted", "No step of the script fits this request.")
         return Step((unscripted,), label="unscripted")
 
-    def cached(self, request: Request) -> int:
-        """How many prompt tokens an earlier request began with; remembers this one."""
-        return self._cache.lookup(request.rendered, self.habits.limits)
+    def prompt(self, request: Request) -> Prompt:
+        """What a prompt costs: how much of it an earlier one began with, and how much the cache takes in now."""
+        if not request.caches:
+            return Prompt(request.prompt_tokens)
+        limits = self.habits.limits
+        cached = self._cache.lookup(request.rendered, limits)
+        return Prompt(request.prompt_tokens, cached, max(0, cacheable(request.prompt_tokens, limits) - cached))
 
     def now(self) -> timedelta:
         """The clock that records are stamped with."""

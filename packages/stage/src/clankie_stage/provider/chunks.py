@@ -65,10 +65,10 @@ class Stamp:
 def usage_object(usage: Usage) -> JsonObject:
     """Usage with the details that say what was cached and what was thought."""
     return {
-        "prompt_tokens": usage.prompt,
+        "prompt_tokens": usage.prompt.size,
         "completion_tokens": usage.completion,
-        "total_tokens": usage.prompt + usage.completion,
-        "prompt_tokens_details": {"cached_tokens": usage.cached, "audio_tokens": 0},
+        "total_tokens": usage.prompt.size + usage.completion,
+        "prompt_tokens_details": {"cached_tokens": usage.prompt.cached, "audio_tokens": 0},
         "completion_tokens_details": {
             "reasoning_tokens": usage.reasoning,
             "audio_tokens": 0,

@@ -6,15 +6,13 @@ from clankie_stage.provider.beats import Call, Fail, FinishReason
 from clankie_stage.provider.chunks import DONE, Stamp, call_head, dumps, event
 from clankie_stage.provider.shapes import JsonObject
 from clankie_stage.provider.sink import HEADERS, Sink, answer_refusal, refusal_of
-from clankie_stage.provider.usage import Meter
+from clankie_stage.provider.usage import Meter, Prompt
 
 
 class Streaming:
     """An OpenAI answer as server-sent events."""
 
-    def __init__(
-        self, sink: Sink, stamp: Stamp, meter: Meter, prompt: tuple[int, int], new_id: Callable[[], str]
-    ) -> None:
+    def __init__(self, sink: Sink, stamp: Stamp, meter: Meter, prompt: Prompt, new_id: Callable[[], str]) -> None:
         self._sink = sink
         self._stamp = stamp
         self._meter = meter
@@ -69,7 +67,7 @@ class Streaming:
         await self._begin("")
         await self._send(self._stamp.chunk({}, reason))
         if self._stamp.include_usage:
-            await self._send(self._stamp.usage_chunk(self._meter.read(*self._prompt)))
+            await self._send(self._stamp.usage_chunk(self._meter.read(self._prompt)))
         await self._sink.write(DONE)
         await self._sink.close()
 
@@ -96,9 +94,7 @@ class Streaming:
 class Whole:
     """An OpenAI answer as one JSON object."""
 
-    def __init__(
-        self, sink: Sink, stamp: Stamp, meter: Meter, prompt: tuple[int, int], new_id: Callable[[], str]
-    ) -> None:
+    def __init__(self, sink: Sink, stamp: Stamp, meter: Meter, prompt: Prompt, new_id: Callable[[], str]) -> None:
         self._sink = sink
         self._stamp = stamp
         self._meter = meter
@@ -148,7 +144,7 @@ class Whole:
         if self._calls:
             message["tool_calls"] = self._calls
         await self.open()
-        await self._sink.write(dumps(self._stamp.completion(message, reason, self._meter.read(*self._prompt))))
+        await self._sink.write(dumps(self._stamp.completion(message, reason, self._meter.read(self._prompt))))
         await self._sink.close()
 
     async def end(self) -> None:

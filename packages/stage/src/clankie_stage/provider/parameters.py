@@ -7,20 +7,24 @@ from clankie_stage.provider.refusals import Refusal, invalid, missing, unknown, 
 from clankie_stage.provider.shapes import JsonObject, is_integer, is_number, mapping, sequence
 
 Check = tuple[str, Callable[[object], bool]]
+"""What a value must be, in words and as a test."""
 
 
-def _between(low: float, high: float) -> Check:
+def between(low: float, high: float) -> Check:
+    """A number within bounds, both included."""
     return (
         f"a number from {low:g} to {high:g}",
         lambda v: isinstance(v, int | float) and is_number(v) and low <= v <= high,
     )
 
 
-def _one_of(*names: str) -> Check:
+def one_of(*names: str) -> Check:
+    """One of some words."""
     return f"one of {', '.join(names)}", lambda v: v in names
 
 
-def _count(low: int, high: int) -> Check:
+def count(low: int, high: int) -> Check:
+    """A whole number within bounds, both included."""
     return (
         f"an integer from {low} to {high}",
         lambda v: isinstance(v, int) and is_integer(v) and low <= v <= high,
@@ -34,46 +38,46 @@ def _stop(value: object) -> bool:
     )
 
 
-_STRING: Check = ("a string", lambda v: isinstance(v, str))
-_BOOLEAN: Check = ("a boolean", lambda v: isinstance(v, bool))
-_OBJECT: Check = ("an object", lambda v: mapping(v) is not None)
-_ARRAY: Check = ("an array", lambda v: sequence(v) is not None)
-_EFFORT = _one_of("none", "minimal", "low", "medium", "high", "xhigh")
+STRING: Check = ("a string", lambda v: isinstance(v, str))
+BOOLEAN: Check = ("a boolean", lambda v: isinstance(v, bool))
+OBJECT: Check = ("an object", lambda v: mapping(v) is not None)
+ARRAY: Check = ("an array", lambda v: sequence(v) is not None)
+_EFFORT = one_of("none", "minimal", "low", "medium", "high", "xhigh")
 
 PARAMETERS: Mapping[str, Check] = {
-    "audio": _OBJECT,
-    "frequency_penalty": _between(-2, 2),
-    "logit_bias": _OBJECT,
-    "logprobs": _BOOLEAN,
-    "max_completion_tokens": _count(1, 1_000_000),
-    "max_tokens": _count(1, 1_000_000),
-    "messages": _ARRAY,
-    "metadata": _OBJECT,
-    "modalities": _ARRAY,
-    "model": _STRING,
-    "n": _count(1, 1),
-    "parallel_tool_calls": _BOOLEAN,
-    "prediction": _OBJECT,
-    "presence_penalty": _between(-2, 2),
-    "prompt_cache_key": _STRING,
-    "prompt_cache_retention": _one_of("in_memory", "24h"),
+    "audio": OBJECT,
+    "frequency_penalty": between(-2, 2),
+    "logit_bias": OBJECT,
+    "logprobs": BOOLEAN,
+    "max_completion_tokens": count(1, 1_000_000),
+    "max_tokens": count(1, 1_000_000),
+    "messages": ARRAY,
+    "metadata": OBJECT,
+    "modalities": ARRAY,
+    "model": STRING,
+    "n": count(1, 1),
+    "parallel_tool_calls": BOOLEAN,
+    "prediction": OBJECT,
+    "presence_penalty": between(-2, 2),
+    "prompt_cache_key": STRING,
+    "prompt_cache_retention": one_of("in_memory", "24h"),
     "reasoning_effort": _EFFORT,
-    "response_format": _OBJECT,
-    "safety_identifier": _STRING,
+    "response_format": OBJECT,
+    "safety_identifier": STRING,
     "seed": ("an integer", is_integer),
-    "service_tier": _one_of("auto", "default", "flex", "scale", "priority", "fast"),
+    "service_tier": one_of("auto", "default", "flex", "scale", "priority", "fast"),
     "stop": ("a string or an array of one to four strings", _stop),
-    "store": _BOOLEAN,
-    "stream": _BOOLEAN,
-    "stream_options": _OBJECT,
-    "temperature": _between(0, 2),
+    "store": BOOLEAN,
+    "stream": BOOLEAN,
+    "stream_options": OBJECT,
+    "temperature": between(0, 2),
     "tool_choice": ("a string or an object", lambda v: isinstance(v, str) or mapping(v) is not None),
-    "tools": _ARRAY,
-    "top_logprobs": _count(0, 20),
-    "top_p": _between(0, 1),
-    "user": _STRING,
-    "verbosity": _one_of("low", "medium", "high"),
-    "web_search_options": _OBJECT,
+    "tools": ARRAY,
+    "top_logprobs": count(0, 20),
+    "top_p": between(0, 1),
+    "user": STRING,
+    "verbosity": one_of("low", "medium", "high"),
+    "web_search_options": OBJECT,
 }
 """Every parameter that is known, with what it must be. Source: the API's published parameter list."""
 

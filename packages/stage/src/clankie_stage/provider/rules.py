@@ -21,10 +21,11 @@ class Request:
         model: The model's name as it was asked for.
         stream: Whether the answer is wanted as server-sent events.
         include_usage: Whether a stream ends with a usage chunk.
-        messages: The history, oldest first.
-        tools: The offered tools.
+        messages: The history, oldest first, in OpenAI's form whatever the request's own was.
+        tools: The offered tools, in OpenAI's form.
         rendered: The prompt as one run of bytes, tools first, images folded to their price.
         prompt_tokens: Approximate size of the prompt, four bytes a token.
+        caches: Whether the prompt cache is used at all.
     """
 
     model: str
@@ -34,6 +35,7 @@ class Request:
     tools: tuple[JsonObject, ...]
     rendered: bytes
     prompt_tokens: int
+    caches: bool = True
 
 
 def check(raw: bytes, limits: Limits) -> Request | Refusal:

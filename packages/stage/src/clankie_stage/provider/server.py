@@ -17,7 +17,7 @@ class Provider:
     """A running provider and the brain behind it.
 
     Attributes:
-        url: The root, such as ``http://127.0.0.1:40123``.
+        url: The root, such as ``http://127.0.0.1:40123``; what an Anthropic client takes as its base URL.
         brain: Steers and observes it in this process.
     """
 

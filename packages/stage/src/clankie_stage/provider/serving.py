@@ -1,4 +1,4 @@
-"""One chat completion over HTTP: read, judge, answer, record."""
+"""One model request over HTTP: read, judge, answer, record."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,43 +8,41 @@ from aiohttp import web
 
 from clankie_stage.provider.beats import Step
 from clankie_stage.provider.brain import Brain
-from clankie_stage.provider.chunks import Stamp
-from clankie_stage.provider.completions import Streaming, Whole
+from clankie_stage.provider.dialects import Dialect
 from clankie_stage.provider.playing import Player
 from clankie_stage.provider.records import State
-from clankie_stage.provider.refusals import Refusal, invalid
-from clankie_stage.provider.rules import Request, authorize, check, too_large
-from clankie_stage.provider.sink import ConnectionCutError, Sink, answer_refusal
-from clankie_stage.provider.usage import Meter
+from clankie_stage.provider.refusals import Refusal
+from clankie_stage.provider.sink import ConnectionCutError, Sink
 from clankie_stage.provider.voices import Voice
 
 _LOOK = timedelta(milliseconds=50)
 """How often a held connection is looked at: aiohttp tells a handler nothing of a hang-up."""
-_TOO_LARGE = b""
 
 
-class Completions:
-    """Serves ``POST /v1/chat/completions``."""
+class Serving:
+    """Serves the requests of one wire shape."""
 
-    def __init__(self, brain: Brain) -> None:
+    def __init__(self, brain: Brain, dialect: Dialect) -> None:
         self._brain = brain
+        self._dialect = dialect
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer one request as the script, or the rehearsal model, will have it."""
         brain = self._brain
         raw = await self._read(request)
         index = brain.recorder.add(raw or b"", brain.clock.now(), brain.now())
-        judged = self._judge(request, raw)
+        judged = self._dialect.judge(request.headers, raw, brain.habits)
         sink = Sink(request, None, lambda: brain.recorder.first_byte(index, brain.now()))
         if isinstance(judged, Refusal):
             brain.recorder.refused(index, judged, brain.now())
-            await answer_refusal(sink, judged)
+            await self._dialect.refuse(sink, judged, brain.ids)
             return sink.response or web.Response()
-        cached = brain.cached(judged)
+        prompt = brain.prompt(judged)
         step = brain.take(judged)
-        brain.recorder.taken(index, step.label, judged.prompt_tokens, cached)
+        brain.recorder.taken(index, step.label, prompt.size, prompt.cached)
         sink = Sink(request, step.cut_after, lambda: brain.recorder.first_byte(index, brain.now()))
-        state = await self._answer(request, step, self._voice(judged, sink, cached))
+        voice = self._dialect.voice(judged, sink, prompt, brain.clock, brain.ids)
+        state = await self._answer(request, step, voice)
         brain.recorder.ended(index, state, brain.now())
         if state != "finished" and request.transport is not None:
             request.transport.abort()
@@ -58,26 +56,6 @@ class Completions:
             if size <= limit:
                 chunks.append(chunk)
         return b"".join(chunks) if size <= limit else None
-
-    def _judge(self, request: web.Request, raw: bytes | None) -> Request | Refusal:
-        habits = self._brain.habits
-        refusal = authorize(request.headers.get("authorization"), habits.bad_keys)
-        if refusal is not None:
-            return refusal
-        if request.content_type != "application/json":
-            return invalid(None, "Send the body as 'Content-Type: application/json'.", None)
-        return too_large(habits.limits) if raw is None else check(raw, habits.limits)
-
-    def _voice(self, request: Request, sink: Sink, cached: int) -> Voice:
-        brain = self._brain
-        stamp = Stamp(
-            completion_id="chatcmpl-" + brain.ids.new("stage"),
-            created=int(brain.clock.now().timestamp()),
-            model=request.model,
-            include_usage=request.include_usage,
-        )
-        kind = Streaming if request.stream else Whole
-        return kind(sink, stamp, Meter(), (request.prompt_tokens, cached), lambda: brain.ids.new("call"))
 
     async def _answer(self, request: web.Request, step: Step, voice: Voice) -> State:
         player = Player(self._brain.barriers, self._brain.clock, self._brain.habits.pace)

@@ -112,6 +112,22 @@ def cut_short(*said: str) -> Step:
     return Step((*map(Say, said), Finish("length")), label="length")
 
 
+def window_reached(*said: str) -> Step:
+    """Stopped because the model's window was full, after these deltas if any. Source: C09."""
+    return Step((*map(Say, said), Finish("model_context_window_exceeded")), label="window reached")
+
+
+def call_promised(*said: str) -> Step:
+    """Stopped for a tool call that was never made, after these deltas if any."""
+    return Step((*map(Say, said), Finish("tool_calls")), label="call promised")
+
+
+def call_cut(name: str, *pieces: str, reason: FinishReason | None = None) -> Step:
+    """A tool call whose arguments stop in the middle, then a stop for this reason or a mere end. Source: C02."""
+    end = End() if reason is None else Finish(reason)
+    return Step((Call(name, pieces), end), label="call cut")
+
+
 def lone_surrogate() -> Step:
     """Half an emoji in the text. Source: C43."""
     return Step((Say("half \ud83d"), Finish()), label="lone surrogate")

@@ -37,11 +37,24 @@ def _message_text(message: JsonObject) -> str:
 
 
 def _folded(part: object) -> object:
-    image = mapping((mapping(part) or {}).get("image_url"))
-    if image is None:
-        return part
-    digest = hashlib.sha256(str(image.get("url")).encode()).hexdigest()
-    return digest.ljust(IMAGE_TOKENS * BYTES_PER_TOKEN, "=")
+    entry = mapping(part) or {}
+    if (image := mapping(entry.get("image_url"))) is not None:
+        return _priced(image.get("url"))
+    if (source := mapping(entry.get("source"))) is not None:
+        return _priced(source.get("data"))
+    if (inner := sequence(entry.get("content"))) is not None:
+        return {**entry, "content": [_folded(each) for each in inner]}
+    return part
+
+
+def _priced(picture: object) -> str:
+    return hashlib.sha256(str(picture).encode()).hexdigest().ljust(IMAGE_TOKENS * BYTES_PER_TOKEN, "=")
+
+
+def cacheable(size: int, limits: Limits) -> int:
+    """How many tokens of a prompt of ``size`` tokens the cache takes in."""
+    whole = size - size % max(1, limits.cache_step_tokens)
+    return whole if whole >= limits.cache_minimum_tokens else 0
 
 
 class PrefixCache:

@@ -55,10 +55,11 @@ def _one_tool(tool: object, path: str, names: set[str]) -> Iterator[Refusal]:
     if strict is not None and not isinstance(strict, bool):
         yield wrong_type(f"{path}.function.strict", "a boolean")
     if "parameters" in function:
-        yield from _schema_root(function["parameters"], f"{path}.function.parameters", strict is True)
+        yield from schema_root(function["parameters"], f"{path}.function.parameters", strict is True)
 
 
-def _schema_root(schema: object, path: str, strict: bool) -> Iterator[Refusal]:
+def schema_root(schema: object, path: str, strict: bool) -> Iterator[Refusal]:
+    """What makes a JSON schema of a tool's arguments unacceptable."""
     root = mapping(schema)
     if root is None or root.get("type") != "object":
         yield _bad_schema(path, "the schema's root has type 'object'")

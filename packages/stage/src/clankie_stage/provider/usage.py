@@ -6,11 +6,19 @@ from clankie_stage.provider.tokens import tokens_of
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Token counts of one request; ``prompt`` includes ``cached``, ``completion`` includes ``reasoning``."""
+class Prompt:
+    """Token counts of what was asked; ``size`` includes ``cached`` and ``written``, what the cache takes in anew."""
 
-    prompt: int = 0
+    size: int = 0
     cached: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of one request; ``completion`` includes ``reasoning``."""
+
+    prompt: Prompt
     completion: int = 0
     reasoning: int = 0
 
@@ -30,7 +38,7 @@ class Meter:
         """Count reasoning."""
         self.thought += len(words.encode("utf-8", "surrogatepass"))
 
-    def read(self, prompt: int, cached: int) -> Usage:
-        """The usage so far, for a prompt of this many tokens."""
+    def read(self, prompt: Prompt) -> Usage:
+        """The usage so far, for this prompt."""
         reasoning = tokens_of(self.thought)
-        return Usage(prompt, cached, tokens_of(self.answer) + reasoning, reasoning)
+        return Usage(prompt, tokens_of(self.answer) + reasoning, reasoning)
