@@ -21,6 +21,7 @@ from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.ports import Lanes, Runs
 from clankie_captain.store.actions import ActionStore
+from clankie_captain.store.changes import ChangeStore
 from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database
 from clankie_captain.store.lanes import LaneStore
@@ -125,7 +126,9 @@ async def house(
         return Runner(parts, live)
 
     registry = Registry(make, settlements, most)
-    desk = Desk(lane_store, deliveries, registry, settlements, trust or Trust(), clock, ids)
+    desk = Desk(
+        lane_store, deliveries, ChangeStore(database), registry, settlements, signals, trust or Trust(), clock, ids
+    )
     await recover(run_store, registry, clock, ids)
     try:
         yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database)

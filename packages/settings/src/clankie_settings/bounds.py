@@ -59,6 +59,12 @@ REPLY_PARTS: Final = 5
 """Parts of one reply: four messages and, beyond them, one text file. Source: ROOM-5."""
 
 # --- lanes and runs -----------------------------------------------------------------------------
+ACTOR_MESSAGES: Final = 20
+"""Deliveries of one actor within ``ACTOR_SPAN`` by default. Source: ING-10."""
+
+ACTOR_SPAN: Final = timedelta(minutes=10)
+"""The span in which one actor's deliveries are counted. Source: ING-10."""
+
 LIVE_RUNS: Final = 16
 """Live runs a captain by default; other lanes wait, oldest first. Source: LANE-17."""
 
@@ -98,6 +104,9 @@ ACTION_RECEIPT_WAIT: Final = timedelta(seconds=10)
 
 TYPING_EVERY: Final = timedelta(seconds=8)
 """Refresh of the typing indicator, which Discord clears after 10 s. Source: ROOM-2."""
+
+ACTIVITY_EVERY: Final = timedelta(seconds=5)
+"""Refresh of a run's work in tools, whose elapsed time moves on. Source: ROOM-4."""
 
 # --- Discord ------------------------------------------------------------------------------------
 MESSAGE_CHARS: Final = 2_000

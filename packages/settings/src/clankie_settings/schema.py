@@ -201,6 +201,12 @@ class CaptainSettings(_ModelSettings):
     """Seconds without any event after which a run is aborted. Source: FAIL-1."""
     live_runs: Annotated[int, Field(ge=1, le=1_000)] = bounds.LIVE_RUNS
     """Live runs at a time. Source: LANE-17."""
+    actor_messages: Annotated[int, Field(ge=1)] = bounds.ACTOR_MESSAGES
+    """Messages of one person in ten minutes that he works on; the owner is exempt. Source: ING-10."""
+    room_tokens_a_day: Annotated[int, Field(ge=1)] | None = None
+    """Tokens, in and out, that one room may cost on a UTC day; unset: no limit."""
+    tokens_a_day: Annotated[int, Field(ge=1)] | None = None
+    """Tokens, in and out, that all rooms together may cost on a UTC day; unset: no limit."""
     cdn_loopback: Loopback | None = None
     """Loopback trials only: the fetch boundary connects there instead of to the CDN's hosts."""
     presences: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], PresenceSettings] = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -9,15 +10,18 @@ from typing import Final
 from fastapi import FastAPI
 
 from clankie_captain.agent.model import build_loop
-from clankie_captain.api import actions, health, openapi, problems, turns
+from clankie_captain.api import actions, conversations, health, openapi, problems, turns
 from clankie_captain.api.auth import Keys
 from clankie_captain.api.context import Captain
 from clankie_captain.api.header import WireHeader
 from clankie_captain.core import stall
+from clankie_captain.core.allowance import Allowance
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.errors import CaptainError, ConfigurationError
+from clankie_captain.lanes.commands import Commands
+from clankie_captain.lanes.conversations import OPERATOR_ACTOR, Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
@@ -28,8 +32,12 @@ from clankie_captain.lanes.turn_log import TurnFile
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.ports import Loop
 from clankie_captain.store.actions import ActionStore
+from clankie_captain.store.arrivals import Terms
+from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database, StateLock
+from clankie_captain.store.events import EventStore
 from clankie_captain.store.lanes import LaneStore
 from clankie_captain.store.presences import PresenceStore
 from clankie_captain.store.runs import RunStore
@@ -74,7 +82,7 @@ def build(
                 app.state.refusal = error
                 raise
             stack.push_async_callback(store.close)
-            captain, runs = _captain(settings, keys, store, loop, persona, time, fresh)
+            captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh), keys)
             stack.push_async_callback(captain.registry.stop)
             app.state.captain = captain
             await recover(runs, captain.registry, time, fresh)
@@ -83,7 +91,7 @@ def build(
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
     app.add_middleware(WireHeader)
-    for resource in (turns, actions, health):
+    for resource in (turns, actions, conversations, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
@@ -104,36 +112,48 @@ def refusal(app: FastAPI) -> CaptainError | None:
     return getattr(app.state, "refusal", None)
 
 
-def _captain(
-    settings: CaptainSettings,
-    keys: Keys,
-    store: Database,
-    loop: Loop,
-    persona: str | None,
-    clock: Clock,
-    ids: Ids,
-) -> tuple[Captain, RunStore]:
-    lanes, runs, deliveries, held = LaneStore(store), RunStore(store), DeliveryStore(store), ActionStore(store)
-    signals, receipts = Signals(), Waiters[ActionReceipt]()
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What the captain stands on."""
+
+    settings: CaptainSettings
+    store: Database
+    loop: Loop
+    persona: str | None
+    clock: Clock
+    ids: Ids
+
+    @property
+    def trust(self) -> Trust:
+        """Who may be trusted with more than words."""
+        return Trust(frozenset(self.settings.system_actors), frozenset(self.settings.system_rooms))
+
+    @property
+    def terms(self) -> Terms:
+        """On what terms deliveries are admitted."""
+        exempt = (self.settings.owner_id, OPERATOR_ACTOR)
+        allowance = Allowance(
+            messages=self.settings.actor_messages,
+            room_tokens=self.settings.room_tokens_a_day,
+            tokens=self.settings.tokens_a_day,
+            exempt=frozenset(each for each in exempt if each is not None),
+        )
+        return Terms(allowance, self.settings.names)
+
+
+def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
+    store, clock, ids = ground.store, ground.clock, ground.ids
+    lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store), DeliveryStore(store)
+    held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    parts = RunnerParts(
-        runs=runs,
-        line=LineParts(lanes, held, signals, receipts, clock, ids),
-        loop=loop,
-        turn_log=TurnFile(settings.state / "turn-settled.jsonl"),
-        limits=stall.limits(settings.stall_after),
-        persona=persona,
-    )
-
-    def make(live: LiveRun) -> Runner:
-        return Runner(parts, live)
-
-    registry = Registry(make, settlements, settings.live_runs)
-    trust = Trust(frozenset(settings.system_actors), frozenset(settings.system_rooms))
-    desk = Desk(lanes, deliveries, registry, settlements, trust, clock, ids)
+    registry = _registry(ground, runs, LineParts(lanes, held, signals, receipts, clock, ids), settlements)
+    desk = Desk(lanes, deliveries, ChangeStore(store), registry, settlements, signals, ground.trust, clock, ids)
     captain = Captain(
         keys=keys,
         desk=desk,
+        commands=Commands(ControlStore(store), registry, ground.trust, ground.settings.owner_id, clock),
+        conversations=Conversations(desk, clock, ids),
+        events=EventStore(store),
         deliveries=deliveries,
         presences=PresenceStore(store),
         actions=held,
@@ -146,6 +166,22 @@ def _captain(
         version=version("clankie-captain"),
     )
     return captain, runs
+
+
+def _registry(ground: _Ground, runs: RunStore, line: LineParts, settlements: Waiters[Settled]) -> Registry:
+    parts = RunnerParts(
+        runs=runs,
+        line=line,
+        loop=ground.loop,
+        turn_log=TurnFile(ground.settings.state / "turn-settled.jsonl"),
+        limits=stall.limits(ground.settings.stall_after),
+        persona=ground.persona,
+    )
+
+    def make(live: LiveRun) -> Runner:
+        return Runner(parts, live)
+
+    return Registry(make, settlements, ground.settings.live_runs)
 
 
 def _keys(settings: CaptainSettings) -> Keys:

@@ -37,6 +37,14 @@ class UnknownDeliveryError(CaptainError):
         self.delivery = delivery
 
 
+class StartedError(CaptainError):
+    """A delivery cannot be changed any more: a run has heard it, or it is settled. Source: ING-7."""
+
+    def __init__(self, delivery: DeliveryId) -> None:
+        super().__init__("a run has heard these words already; its result stands")
+        self.delivery = delivery
+
+
 class UnknownActionError(CaptainError):
     """The asking presence was given no such action."""
 

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
+from clankie_captain.core.activity import ToolState
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Entry, Finish, Order, Usage, Words
 from clankie_captain.core.turns import (
     Acceptance,
+    Cancellation,
     Counts,
+    Event,
     Heard,
+    LaneView,
     LiveRun,
     Numbered,
     Pending,
@@ -19,8 +23,9 @@ from clankie_captain.core.turns import (
     Settling,
     Turn,
 )
-from clankie_settings.ids import ActionId, DeliveryId, PresenceId, RunId, TurnId
+from clankie_settings.ids import ActionId, DeliveryId, LaneId, PresenceId, RunId, TurnId
 from clankie_settings.wire.action import StoredAction
+from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt
 from clankie_settings.wire.trigger import Trigger
 
@@ -81,6 +86,10 @@ class RunLine(Protocol):
 
     def wrote(self, text: str) -> None:
         """The model wrote these further words of the present response. Counts as an event. Source: ROOM-2."""
+        ...
+
+    def tool(self, name: str, state: ToolState) -> None:
+        """A tool call began, or has its result. Counts as an event. Source: ROOM-4."""
         ...
 
     def spent(self, usage: Usage) -> None:
@@ -170,6 +179,62 @@ class Deliveries(Protocol):
 
     async def counts(self) -> Counts:
         """What the captain has in hand."""
+        ...
+
+
+class Changes(Protocol):
+    """Changes of accepted deliveries; ``store/changes.py`` says what each promises."""
+
+    async def edit(self, presence: PresenceId, delivery: DeliveryId, body: str) -> Turn:
+        """Replace the words of a delivery that no run has heard."""
+        ...
+
+    async def withdraw(self, presence: PresenceId, delivery: DeliveryId, at: datetime) -> Turn:
+        """Settle a delivery that no run has heard as withdrawn."""
+        ...
+
+    async def cancel(self, presence: PresenceId, delivery: DeliveryId, at: datetime) -> Cancellation:
+        """Settle a delivery that no run has heard as cancelled, or name the run that must be ended."""
+        ...
+
+
+class Control(Protocol):
+    """What commands look at and change; ``store/control.py`` says what each promises."""
+
+    async def view(self, lane: LaneKey, at: datetime) -> LaneView:
+        """A lane as it is."""
+        ...
+
+    async def stop(self, lane: LaneKey) -> RunId | None:
+        """Write down that the live run must end."""
+        ...
+
+    async def renew(self, lane: LaneKey) -> bool:
+        """Let the lane's history begin anew."""
+        ...
+
+    async def quiet(self, lane: LaneKey, until: datetime | None, at: datetime) -> None:
+        """Keep the lane quiet until then, or no longer."""
+        ...
+
+    async def answer(self, presence: PresenceId, command: Command) -> str | None:
+        """What a command was answered when it was done."""
+        ...
+
+    async def answered(self, presence: PresenceId, command: Command, answer: str, at: datetime) -> None:
+        """Keep what a command was answered."""
+        ...
+
+
+class Events(Protocol):
+    """Stored events of conversations; ``store/events.py`` says what each promises."""
+
+    async def since(self, lane: LaneId, after: int | None, most: int = 100) -> tuple[Event, ...]:
+        """The lane's events after one of them, or from the oldest input that is not settled."""
+        ...
+
+    async def latest(self, lane: LaneId) -> int:
+        """The place of the lane's newest entry."""
         ...
 
 

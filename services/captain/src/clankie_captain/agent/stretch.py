@@ -2,6 +2,8 @@
 
 from pydantic_ai.messages import (
     AgentStreamEvent,
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -75,6 +77,10 @@ class Stretch:
         match event:
             case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
                 self.line.wrote(scrub(text))
+            case FunctionToolCallEvent(part=call):
+                self.line.tool(scrub(call.tool_name), "started")
+            case FunctionToolResultEvent(part=result):
+                self.line.tool(scrub(result.tool_name or ""), "ended")
             case _:
                 self.line.event()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from clankie_captain.core.activity import ToolState
 from clankie_captain.core.run import Draft, Usage, Words
 from clankie_captain.errors import FencedError
 from clankie_captain.ports import RunLine, UpdateOutcome
@@ -71,6 +72,13 @@ class Tether(RunLine):
         """Tell further words."""
         try:
             self._line.wrote(text)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    def tool(self, name: str, state: ToolState) -> None:
+        """Tell that a tool call began or ended."""
+        try:
+            self._line.tool(name, state)
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 

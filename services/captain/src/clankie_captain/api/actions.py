@@ -1,21 +1,20 @@
 """The stream of actions and their receipts. Source: wire.md, ROOM-2, ROOM-3."""
 
-import asyncio
-import re
 from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Request
 from fastapi.sse import format_sse_event
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from clankie_captain.api import body
+from clankie_captain.api import body, streams
 from clankie_captain.api.auth import AskingPresence
 from clankie_captain.api.context import Captain, captain
 from clankie_captain.api.problems import ProblemError
 from clankie_captain.lanes.signals import Nudge, Sign
-from clankie_settings import bounds
 from clankie_settings.ids import ActionId, PresenceId
+from clankie_settings.wire.action import Clear, ToolActivity, Typing
+from clankie_settings.wire.command import Command, CommandAnswer
 from clankie_settings.wire.receipt import ActionReceipt
 
 router = APIRouter(prefix="/v1")
@@ -29,11 +28,18 @@ async def stream(
 ) -> Response:
     """What the captain wants in the presence's rooms, as server-sent events."""
     own(presence, presence_id)
-    after = _after(last_event_id)
+    after = streams.last_event(last_event_id) or 0
     await parts.presences.alive(presence, parts.clock.now())
-    return StreamingResponse(
-        _events(parts, presence, after), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-    )
+    return streams.response(_events(parts, presence, after))
+
+
+@router.post("/presences/{presence_id}/commands")
+async def command(request: Request, parts: Parts, presence: AskingPresence, presence_id: str) -> Response:
+    """Do a slash command, once, and say what its giver is shown."""
+    own(presence, presence_id)
+    given = await body.read(request, Command, "invalid_command")
+    answer = CommandAnswer(text=await parts.commands.do(presence, given))
+    return Response(answer.model_dump_json(), media_type="application/json")
 
 
 @router.get("/presences/{presence_id}/rooms")
@@ -63,34 +69,20 @@ def own(presence: PresenceId, named: str) -> None:
         raise ProblemError(403, "presence_mismatch", "a presence reaches only what is its own", "presence_id")
 
 
-def _after(last_event_id: str | None) -> int:
-    if last_event_id is None:
-        return 0
-    if not re.fullmatch(r"[0-9]{1,18}", last_event_id):
-        raise ProblemError(422, "invalid_event_id", "Last-Event-ID: a number that this stream gave", "Last-Event-ID")
-    return int(last_event_id)
-
-
 async def _events(parts: Captain, presence: PresenceId, after: int) -> AsyncIterator[bytes]:
     with parts.signals.inbox(presence) as inbox:
-        # The first bytes tell the presence that it is connected.
-        yield format_sse_event(comment="clankie")
+        yield format_sse_event(comment=streams.CONNECTED)
+        sign: Sign | None = Nudge()
         while not parts.signals.closed:
-            while stored := await parts.actions.pending(presence, after):
-                for action in stored:
-                    yield format_sse_event(data_str=action.payload, event=action.name, id=str(action.seq))
-                    after = action.seq
-            sign = await _next(inbox)
-            if sign is None:
-                yield format_sse_event(comment="")
-                await parts.presences.alive(presence, parts.clock.now())
-            elif not isinstance(sign, Nudge):
-                yield format_sse_event(data_str=sign.model_dump_json(), event=sign.name)
-
-
-async def _next(inbox: "asyncio.Queue[Sign]") -> Sign | None:
-    try:
-        async with asyncio.timeout(bounds.SSE_COMMENT_EVERY.total_seconds()):
-            return await inbox.get()
-    except TimeoutError:
-        return None
+            match sign:
+                case Nudge():
+                    while stored := await parts.actions.pending(presence, after):
+                        for action in stored:
+                            yield format_sse_event(data_str=action.payload, event=action.name, id=str(action.seq))
+                            after = action.seq
+                case Typing() | Clear() | ToolActivity():
+                    yield format_sse_event(data_str=sign.model_dump_json(), event=sign.name)
+                case _:
+                    yield format_sse_event(comment="")
+                    await parts.presences.alive(presence, parts.clock.now())
+            sign = await streams.next_sign(inbox)

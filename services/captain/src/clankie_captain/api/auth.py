@@ -8,6 +8,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from clankie_captain.api.problems import ProblemError
+from clankie_captain.core.lane import OPERATOR
 from clankie_settings.ids import PresenceId
 
 
@@ -76,3 +77,22 @@ def operator(request: Request) -> None:
 
 AskingPresence = Annotated[PresenceId, Depends(presence)]
 """Route parameter: the presence that asks."""
+
+
+def speaker(request: Request) -> PresenceId:
+    """The presence that asks, or the operator as the presence that they speak as.
+
+    Raises:
+        ProblemError: 401 without a known token.
+    """
+    token, keys = _bearer(request), _keys(request)
+    known = keys.presence(token)
+    if known is not None:
+        return known
+    if keys.is_operator(token):
+        return OPERATOR
+    raise ProblemError(401, "token_unknown", "the token belongs to nobody here; `clankie token` prints those that do")
+
+
+AskingSpeaker = Annotated[PresenceId, Depends(speaker)]
+"""Route parameter: whoever may have handed a delivery over."""

@@ -8,11 +8,13 @@ from fastapi import Request
 
 from clankie_captain.api.auth import Keys
 from clankie_captain.core.settlement import Settled
+from clankie_captain.lanes.commands import Commands
+from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
-from clankie_captain.ports import Actions, Deliveries, Presences
+from clankie_captain.ports import Actions, Deliveries, Events, Presences
 from clankie_settings.clock import Clock
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -23,6 +25,9 @@ class Captain:
 
     keys: Keys
     desk: Desk
+    commands: Commands
+    conversations: Conversations
+    events: Events
     deliveries: Deliveries
     presences: Presences
     actions: Actions

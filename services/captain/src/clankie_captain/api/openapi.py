@@ -7,6 +7,8 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from clankie_settings.wire.action import ACTIONS
+from clankie_settings.wire.command import Command, CommandAnswer, Edit
+from clankie_settings.wire.operator import Conversation, OperatorMessage, RunReceipt
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
@@ -19,6 +21,9 @@ _BODIES: Final[dict[tuple[str, str], type[WireModel]]] = {
     ("/v1/turns", "post"): Trigger,
     ("/v1/turns/{delivery_id}/receipts", "post"): Receipt,
     ("/v1/actions/{action_id}/receipt", "post"): ActionReceipt,
+    ("/v1/turns/{delivery_id}", "patch"): Edit,
+    ("/v1/presences/{presence_id}/commands", "post"): Command,
+    ("/v1/conversations/{conversation_id}/messages", "post"): OperatorMessage,
 }
 """What each route reads."""
 
@@ -28,13 +33,19 @@ _ANSWERS: Final[dict[tuple[str, str], tuple[type[WireModel], ...]]] = {
     ("/v1/turns/{delivery_id}", "get"): _RESULTS,
     ("/v1/turns/{delivery_id}/receipts", "post"): (ReceiptAnswer,),
     ("/v1/presences/{presence_id}/rooms", "get"): (KnownRooms,),
+    ("/v1/turns/{delivery_id}", "patch"): _RESULTS,
+    ("/v1/turns/{delivery_id}", "delete"): _RESULTS,
+    ("/v1/turns/{delivery_id}/cancel", "post"): _RESULTS,
+    ("/v1/presences/{presence_id}/commands", "post"): (CommandAnswer,),
+    ("/v1/conversations", "post"): (Conversation,),
+    ("/v1/conversations/{conversation_id}/messages", "post"): (RunReceipt,),
 }
 """What each route answers with 200."""
 
 _STREAM: Final = ("/v1/presences/{presence_id}/actions", "get")
 """The route that streams actions, each under its name."""
 
-_OPEN: Final = ("/healthz", "/readyz")
+_OPEN: Final = ("/healthz", "/readyz", "/metrics")
 """What needs no token."""
 
 

@@ -19,6 +19,7 @@ _CODES: dict[type[errors.CaptainError], tuple[int, str]] = {
     errors.DeliveryConflictError: (409, "delivery_conflict"),
     errors.UnknownDeliveryError: (404, "unknown_delivery"),
     errors.UnknownActionError: (404, "unknown_action"),
+    errors.StartedError: (409, "started"),
     errors.DrainingError: (503, "draining"),
 }
 

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from starlette.responses import Response
 
 from clankie_captain.api import body
-from clankie_captain.api.auth import AskingPresence
+from clankie_captain.api.auth import AskingPresence, AskingSpeaker
 from clankie_captain.api.context import Captain, captain
 from clankie_captain.api.problems import ProblemError
 from clankie_captain.core.turns import Turn
 from clankie_settings import bounds
 from clankie_settings.ids import DeliveryId
+from clankie_settings.wire.command import Edit
 from clankie_settings.wire.receipt import Receipt, ReceiptAnswer
 from clankie_settings.wire.result import Pending
 from clankie_settings.wire.scalars import WireModel
@@ -55,9 +56,28 @@ async def list_owed(parts: Parts, presence: AskingPresence, owed: Annotated[bool
 
 
 @router.get("/{delivery_id}")
-async def wait(parts: Parts, presence: AskingPresence, delivery_id: str, prefer: Prefer = None) -> Response:
+async def wait(parts: Parts, presence: AskingSpeaker, delivery_id: str, prefer: Prefer = None) -> Response:
     """The result of a delivery, waited for in the same way."""
     return _answer(await parts.desk.outcome(presence, DeliveryId(delivery_id), _wait(prefer)))
+
+
+@router.patch("/{delivery_id}")
+async def edit(request: Request, parts: Parts, presence: AskingPresence, delivery_id: str) -> Response:
+    """Replace the words of a delivery that no run has heard. Source: ING-7."""
+    words = await body.read(request, Edit, "invalid_edit")
+    return _answer(await parts.desk.edit(presence, DeliveryId(delivery_id), words.body))
+
+
+@router.delete("/{delivery_id}")
+async def withdraw(parts: Parts, presence: AskingPresence, delivery_id: str) -> Response:
+    """Withdraw a delivery that no run has heard. Source: ING-7."""
+    return _answer(await parts.desk.withdraw(presence, DeliveryId(delivery_id)))
+
+
+@router.post("/{delivery_id}/cancel")
+async def cancel(parts: Parts, speaker: AskingSpeaker, delivery_id: str) -> Response:
+    """End a turn: one that nobody heard at once, one that owns a run with its run. Source: OPS-1."""
+    return _answer(await parts.desk.cancel(speaker, DeliveryId(delivery_id)))
 
 
 @router.post("/{delivery_id}/receipts")

@@ -15,10 +15,16 @@ SteerBy = Literal["anyone", "asked"]
 
 @dataclass(frozen=True, slots=True)
 class LaneState:
-    """A lane at the instant of admission; ``waiting`` counts its turns that no run has heard yet."""
+    """A lane at the instant of admission.
+
+    ``waiting`` counts its turns that no run has heard yet. ``autonomous`` says that no person waits for the live run,
+    and ``speaks`` that the words of the delivery's author are in it.
+    """
 
     live_run: RunId | None
     waiting: int
+    autonomous: bool = False
+    speaks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +46,21 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The delivery is settled at once."""
+    """The delivery is settled at once; ``notice`` asks for a short word where it addressed him."""
 
     code: FailureCode
+    notice: bool = True
 
 
-Admission = Start | Steer | Queue | Refuse
-"""The four ways."""
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The delivery ends the live run, and is settled with it in silence. Source: OPS-5."""
+
+    run: RunId
+
+
+Admission = Start | Steer | Queue | Refuse | Stop
+"""The five ways."""
 
 
 def steer_by(kind: LaneKind) -> SteerBy:
@@ -57,15 +71,18 @@ def steer_by(kind: LaneKind) -> SteerBy:
     return "asked" if kind == "conversation" else "anyone"
 
 
-def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission:
-    """The way of one delivery into its lane.
+def admission(lane: LaneState, delivery: Delivery, policy: SteerBy, *, stops: bool = False) -> Admission:
+    """The way of one delivery into its lane; ``stops`` says that it is a plain "stop".
 
     A lane with waiting turns and no live run is about to start the oldest of them, so a new delivery queues behind.
+    In a conversation a person's words join a run that nobody waits for, and otherwise wait for their turn.
     """
+    if stops and lane.live_run is not None and lane.speaks:
+        return Stop(lane.live_run)
     if lane.waiting >= bounds.QUEUED_TURNS:
         return Refuse(FailureCode.LANE_QUEUE_FULL)
     if lane.live_run is None:
         return Queue() if lane.waiting else Start()
-    if delivery == "queue" or (delivery == "auto" and policy == "asked"):
+    if delivery == "queue" or (delivery == "auto" and policy == "asked" and not lane.autonomous):
         return Queue()
     return Steer(lane.live_run)

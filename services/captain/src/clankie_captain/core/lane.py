@@ -1,13 +1,16 @@
 """Which lane a delivery belongs to. Source: LANE-1, LANE-12."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from clankie_settings.ids import LaneId, TurnId
+from clankie_settings.ids import LaneId, PresenceId, TurnId
 from clankie_settings.wire.trigger import Room, Trigger
 
 LaneKind = Literal["room", "voice", "conversation", "one_shot"]
 """What a lane serves; its id begins ``rooms/``, ``voice/``, ``conversations/`` or ``turns/``."""
+
+OPERATOR: Final = PresenceId("console")
+"""The presence as which the operator speaks; no token of a presence can be its."""
 
 Authority = Literal["social", "system"]
 """A social lane is anybody's; a system lane may use machine tools. The two never share history. Source: LOOP-7."""
@@ -42,8 +45,12 @@ def lane_for(trigger: Trigger, turn: TurnId, trust: Trust) -> LaneKey:
     Source: LANE-1, GRANT-2.
     """
     place = _place(trigger.room)
+    if trigger.presence_id == OPERATOR:
+        return conversation(trigger.room.channel_id)
     if trigger.room.platform == "console":
-        return LaneKey(LaneId(f"conversations/{trigger.room.channel_id}"), "conversation", "system")
+        # Whoever holds a presence's token has conversations of its own, never the operator's.
+        own = f"conversations/{trigger.presence_id}:{trigger.room.channel_id}"
+        return LaneKey(LaneId(own), "conversation", "social")
     if trigger.kind == "voice":
         return LaneKey(LaneId(f"voice/{place}"), "voice", "social")
     if trigger.actor.actor_id not in trust.actors:
@@ -51,6 +58,19 @@ def lane_for(trigger: Trigger, turn: TurnId, trust: Trust) -> LaneKey:
     if _trusted(trigger.room, trust):
         return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")
     return LaneKey(LaneId(f"turns/{place}~{trigger.message_id}/{turn}"), "one_shot", "system")
+
+
+def conversation(name: str) -> LaneKey:
+    """The lane of one of the operator's conversations. Source: OPS-1."""
+    return LaneKey(LaneId(f"conversations/{name}"), "conversation", "system")
+
+
+def room_lane(room: Room, actor: str, trust: Trust) -> LaneKey:
+    """The durable lane in which somebody speaks in a room; a privileged actor's one-shots belong to none."""
+    place = _place(room)
+    if actor in trust.actors and _trusted(room, trust):
+        return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")
+    return LaneKey(LaneId(f"rooms/{place}"), "room", "social")
 
 
 def _trusted(room: Room, trust: Trust) -> bool:

@@ -28,7 +28,8 @@ class Turn:
 class LiveRun:
     """A run that owns its lane for as long as ``epoch`` is the lane's.
 
-    ``presence`` and ``owner`` name the delivery that carries the reply. ``attempt`` counts from 1.
+    ``presence`` and ``owner`` name the delivery that carries the reply. ``attempt`` counts from 1. ``cancelled`` says
+    that somebody asked for its end.
     """
 
     lane: LaneKey
@@ -38,15 +39,17 @@ class LiveRun:
     presence: PresenceId
     owner: DeliveryId
     started_at: datetime
+    cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What accepting a delivery came to: its turn, whether it is new, and the run that it started, if any."""
+    """What accepting a delivery came to: its turn, whether it is new, the run that it started or that it stops."""
 
     turn: Turn
     new: bool
     started: LiveRun | None = None
+    stops: RunId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +112,32 @@ class Counts:
     lanes: int
     live_runs: int
     waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A stored event of a conversation: its place, its name, and its JSON."""
+
+    seq: int
+    name: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """A turn as it stands after somebody cancelled it, and the run that has to be ended for that, if any."""
+
+    turn: Turn
+    run: RunId | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneView:
+    """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run."""
+
+    live: RunId | None
+    started_at: datetime | None
+    speakers: frozenset[str]
+    waiting: int
+    quiet: bool
+    tokens: int

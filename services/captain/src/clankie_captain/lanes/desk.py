@@ -7,8 +7,9 @@ from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import Turn
 from clankie_captain.errors import DrainingError
 from clankie_captain.lanes.registry import Registry
+from clankie_captain.lanes.signals import Nudge, Signals
 from clankie_captain.lanes.waiters import Waiters
-from clankie_captain.ports import Deliveries, Lanes
+from clankie_captain.ports import Changes, Deliveries, Lanes
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
@@ -21,16 +22,20 @@ class Desk:
         self,
         lanes: Lanes,
         deliveries: Deliveries,
+        changes: Changes,
         registry: Registry,
         settlements: Waiters[Settled],
+        signals: Signals,
         trust: Trust,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._lanes = lanes
         self._deliveries = deliveries
+        self._changes = changes
         self._registry = registry
         self._settlements = settlements
+        self._signals = signals
         self._trust = trust
         self._clock = clock
         self._ids = ids
@@ -54,9 +59,50 @@ class Desk:
         run = RunId(self._ids.new("run"))
         lane = lane_for(trigger, turn, self._trust)
         accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now())
+        self._signals.send(lane.id, Nudge())
         if accepted.started is not None:
             self._registry.start(accepted.started)
+        if accepted.stops is not None:
+            self._registry.cancel(accepted.stops)
         return accepted.turn
+
+    async def edit(self, presence: PresenceId, delivery: DeliveryId, body: str) -> Turn:
+        """Replace the words of a delivery that no run has heard.
+
+        Raises:
+            UnknownDeliveryError: The presence has no such delivery.
+            StartedError: It is too late.
+        """
+        return await self._changes.edit(presence, delivery, body)
+
+    async def withdraw(self, presence: PresenceId, delivery: DeliveryId) -> Turn:
+        """Settle a delivery that no run has heard as withdrawn.
+
+        Raises:
+            UnknownDeliveryError: The presence has no such delivery.
+            StartedError: It is too late.
+        """
+        turn = await self._changes.withdraw(presence, delivery, self._clock.now())
+        self._give(turn)
+        return turn
+
+    async def cancel(self, presence: PresenceId, delivery: DeliveryId) -> Turn:
+        """End a turn: one that nobody heard is settled at once, one that owns a run ends with its run.
+
+        Raises:
+            UnknownDeliveryError: The presence has no such delivery.
+
+        Source: OPS-1.
+        """
+        cancelled = await self._changes.cancel(presence, delivery, self._clock.now())
+        if cancelled.run is not None:
+            self._registry.cancel(cancelled.run)
+        self._give(cancelled.turn)
+        return cancelled.turn
+
+    def _give(self, turn: Turn) -> None:
+        if turn.result is not None:
+            self._settlements.give((turn.presence, turn.delivery), turn.result)
 
     async def outcome(self, presence: PresenceId, delivery: DeliveryId, within: timedelta | None) -> Turn:
         """The delivery once it has settled, or as it is after ``within`` (None: however long it takes).

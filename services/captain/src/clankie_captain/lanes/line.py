@@ -1,25 +1,27 @@
 """A live run's line to its lane: what the loop says and takes. Source: LANE-3, LANE-9, LANE-10, ROOM-2, ROOM-3."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 from pydantic import ValidationError
 
+from clankie_captain.core.activity import Activity, ToolState, after
 from clankie_captain.core.context import Framing, backlog, words
 from clankie_captain.core.run import Draft, Usage, Words
 from clankie_captain.core.silence import Gate
 from clankie_captain.core.turns import Heard, LiveRun, Pending
 from clankie_captain.errors import FencedError
-from clankie_captain.lanes.signals import Nudge, Signals
+from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.lanes.watchdog import Watchdog
 from clankie_captain.ports import Actions, Lanes, UpdateOutcome
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.ids import DeliveryId, MessageId
-from clankie_settings.wire.action import Clear, TextUpdate, Typing
+from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
 
 _REFUSED: Final = {
@@ -61,7 +63,8 @@ class Line:
         self._gate = Gate()
         self._taken: list[Heard] = []
         self._speaker = run.owner
-        self._typing: asyncio.Task[None] | None = None
+        self._repeating: dict[str, asyncio.Task[None]] = {}
+        self._activity: Activity | None = None
         self._dead = False
         self.tally = Tally()
 
@@ -110,12 +113,24 @@ class Line:
         """A model request begins."""
         self._alive()
         self._gate = Gate()
+        self._watch(Requesting(self._run.owner))
 
     def wrote(self, text: str) -> None:
         """Further words of the present response."""
         self.event()
-        if self._gate.feed(text) and self._typing is None:
-            self._typing = asyncio.ensure_future(self._keep_typing())
+        self._watch(Token(self._run.owner, text))
+        if self._gate.feed(text):
+            self._repeat("typing", bounds.TYPING_EVERY, lambda: Typing(delivery_id=self._run.owner))
+
+    def tool(self, name: str, state: ToolState) -> None:
+        """A tool call began or ended."""
+        self.event()
+        self._watch(ToolUse(self._run.owner, name, state))
+        began = self._activity or Activity(self._parts.clock.elapsed())
+        self._activity = after(began, name, state)
+        if "activity" in self._repeating:
+            self._show(self._working())
+        self._repeat("activity", bounds.ACTIVITY_EVERY, self._working)
 
     def spent(self, usage: Usage) -> None:
         """The cost of one request."""
@@ -145,12 +160,13 @@ class Line:
         return UpdateOutcome("posted") if receipt.ok else UpdateOutcome("refused", f"the room: {receipt.code}")
 
     def hang_up(self) -> None:
-        """The run has ended: stop typing, refuse whatever is still said."""
+        """The run has ended: take back what it showed, refuse whatever is still said."""
         self._dead = True
-        if self._typing is not None:
-            self._typing.cancel()
-            self._typing = None
-            self._parts.signals.send(self._run.presence, Clear(delivery_id=self._run.owner))
+        if self._repeating:
+            for task in self._repeating.values():
+                task.cancel()
+            self._repeating.clear()
+            self._show(Clear(delivery_id=self._run.owner))
 
     def _alive(self) -> None:
         if self._dead:
@@ -169,7 +185,28 @@ class Line:
         self._taken.append(Heard(pending.presence, pending.delivery, lacking))
         return Words(DeliveryId(pending.delivery), text)
 
-    async def _keep_typing(self) -> None:
+    def _show(self, sign: Sign) -> None:
+        self._parts.signals.send(self._run.presence, sign)
+
+    def _watch(self, sign: Sign) -> None:
+        self._parts.signals.send(self._run.lane.id, sign)
+
+    def _working(self) -> ToolActivity:
+        activity = self._activity or Activity(self._parts.clock.elapsed())
+        elapsed = self._parts.clock.elapsed() - activity.began
+        return ToolActivity(
+            delivery_id=self._run.owner,
+            state="working" if activity.working else "done",
+            categories=dict(activity.counts),
+            elapsed_s=max(0, int(elapsed.total_seconds())),
+        )
+
+    def _repeat(self, what: str, every: timedelta, sign: Callable[[], Sign]) -> None:
+        """Show a sign now and again and again until the run ends, since it is true only while it keeps coming."""
+        if what not in self._repeating:
+            self._repeating[what] = asyncio.ensure_future(self._keep_showing(every, sign))
+
+    async def _keep_showing(self, every: timedelta, sign: Callable[[], Sign]) -> None:
         while True:
-            self._parts.signals.send(self._run.presence, Typing(delivery_id=self._run.owner))
-            await self._parts.clock.sleep(bounds.TYPING_EVERY)
+            self._show(sign())
+            await self._parts.clock.sleep(every)

@@ -27,6 +27,7 @@ class Registry:
         self._settlements = settlements
         self._free = most
         self._waiting: deque[LiveRun] = deque()
+        self._runners: dict[RunId, Runner] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._stopped = False
 
@@ -39,11 +40,22 @@ class Registry:
         """Run it now, or as soon as a slot is free."""
         if self._stopped:
             return
-        if self._free:
-            self._free -= 1
-            self._tasks[live.run] = asyncio.create_task(self._run(live), name=live.run)
+        if self._free > 0:
+            self._begin(live)
         else:
             self._waiting.append(live)
+
+    def cancel(self, run: RunId) -> bool:
+        """End a run as cancelled; False where it is not one of this captain's live ones."""
+        waiting = next((live for live in self._waiting if live.run == run), None)
+        if waiting is not None:
+            # It only has to settle, so it does not wait for a slot.
+            self._waiting.remove(waiting)
+            self._begin(waiting)
+        runner = self._runners.get(run)
+        if runner is not None:
+            runner.cancel()
+        return runner is not None
 
     async def stop(self) -> None:
         """Cancel what runs; its rows stay live for the next captain to recover."""
@@ -55,10 +67,15 @@ class Registry:
         if tasks:
             await asyncio.wait(tasks)
 
-    async def _run(self, live: LiveRun) -> None:
+    def _begin(self, live: LiveRun) -> None:
+        self._free -= 1
+        self._runners[live.run] = runner = self._make(live)
+        self._tasks[live.run] = asyncio.create_task(self._run(live, runner), name=live.run)
+
+    async def _run(self, live: LiveRun, runner: Runner) -> None:
         follows: LiveRun | None = None
         try:
-            ended = await self._make(live).run()
+            ended = await runner.run()
             if ended is not None:
                 follows = ended.follows
                 for presence, result in ended.results:
@@ -66,9 +83,9 @@ class Registry:
         except Exception as error:  # noqa: BLE001 - one lane's fault never ends another's
             _log.error("run.lost", lane=live.lane.id, run=live.run, cause=type(error).__name__)
         finally:
-            del self._tasks[live.run]
+            del self._tasks[live.run], self._runners[live.run]
             self._free += 1
             if follows is not None:
                 self._waiting.append(follows)
-            while self._free and self._waiting and not self._stopped:
-                self.start(self._waiting.popleft())
+            while self._free > 0 and self._waiting and not self._stopped:
+                self._begin(self._waiting.popleft())

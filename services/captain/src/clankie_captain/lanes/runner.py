@@ -15,7 +15,8 @@ from clankie_captain.core.settlement import may_run
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
 from clankie_captain.lanes.line import Line, LineParts
-from clankie_captain.lanes.watchdog import StalledError, Watchdog
+from clankie_captain.lanes.signals import Nudge
+from clankie_captain.lanes.watchdog import CancelledRunError, StalledError, Watchdog
 from clankie_captain.ports import Loop, Runs, SettledRun, TurnLog
 from clankie_settings.ids import RunId
 from clankie_settings.wire.failure import FailureCode
@@ -51,6 +52,10 @@ class Runner:
         self._line = Line(parts.line, live, self._watchdog)
         self._begun = parts.line.clock.elapsed()
 
+    def cancel(self) -> None:
+        """End the run as cancelled; one that has its answer already may still settle with it."""
+        self._watchdog.cancel()
+
     async def run(self) -> Ended | None:
         """The settled end, or None where another owner has taken the lane."""
         try:
@@ -64,19 +69,25 @@ class Runner:
             return None
         finally:
             self._line.hang_up()
+        self._parts.line.signals.send(self._live.lane.id, Nudge())
         await self._write_down(settled)
         return settled
 
     async def _ending(self) -> Reply | Broken:
+        if self._live.cancelled:
+            return Broken(FailureCode.CAPTAIN_CANCELLED)
         if not may_run(self._live.attempt):
             return Broken(FailureCode.CAPTAIN_INTERRUPTED)
         try:
             finish = await self._stretch()
         except FencedError:
             raise
-        except StalledError:
+        except (StalledError, CancelledRunError) as end:
+            # Whatever the task still says must not reach the lane any more.
             self._line.hang_up()
-            return Broken(FailureCode.CAPTAIN_TURN_STALLED, "StalledError")
+            stalled = isinstance(end, StalledError)
+            code = FailureCode.CAPTAIN_TURN_STALLED if stalled else FailureCode.CAPTAIN_CANCELLED
+            return Broken(code, type(end).__name__)
         except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
             _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)

@@ -15,13 +15,22 @@ class StalledError(Exception):
     """The guarded task gave no sign of life within its bound."""
 
 
+class CancelledRunError(Exception):
+    """Somebody asked for the guarded task to end."""
+
+
 class Watchdog:
-    """Watches one run. ``event`` and ``received`` may be called from anywhere in the event loop."""
+    """Watches one run. Its methods may be called from anywhere in the event loop."""
 
     def __init__(self, clock: Clock, limits: stall.Limits) -> None:
         self._clock = clock
         self._limits = limits
         self._watch = stall.watch(clock.elapsed())
+        self._cancelling = asyncio.Event()
+
+    def cancel(self) -> None:
+        """End the guarded task, now or as soon as there is one."""
+        self._cancelling.set()
 
     def event(self) -> None:
         """The run gave a sign of life."""
@@ -39,11 +48,15 @@ class Watchdog:
 
         Raises:
             StalledError: It gave no sign of life and was aborted.
+            CancelledRunError: Somebody asked for its end, and it was aborted.
         """
         self._watch = stall.watch(self._clock.elapsed())
         while True:
             if await self._within_tick(task):
                 return task.result()
+            if self._cancelling.is_set():
+                await self._abort(task)
+                raise CancelledRunError
             self._watch, verdict = stall.tick(self._watch, self._clock.elapsed(), self._limits)
             if verdict == "stalled":
                 await self._abort(task)
@@ -51,8 +64,9 @@ class Watchdog:
 
     async def _within_tick(self, task: "asyncio.Task[T]") -> bool:
         ticker = asyncio.ensure_future(self._clock.sleep(self._limits.tick))
+        cancelling = asyncio.ensure_future(self._cancelling.wait())
         try:
-            await asyncio.wait({task, ticker}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, ticker, cancelling}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             # The captain stops: the run's own task goes with its guard, and its rows stay for the next captain.
             task.cancel()
@@ -60,6 +74,7 @@ class Watchdog:
             raise
         finally:
             ticker.cancel()
+            cancelling.cancel()
         return task.done()
 
     async def _abort(self, task: "asyncio.Task[T]") -> None:

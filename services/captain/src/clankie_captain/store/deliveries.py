@@ -70,7 +70,7 @@ class DeliveryStore:
                 await connection.execute(upsert(tables.lane_message).values(own).on_conflict_do_nothing())
             posted, given = await _parts(connection, presence, delivery)
             owed = row.owed and receipt.code is None and given < receipt.of
-            mine = update(tables.delivery).where(*_mine(presence, delivery))
+            mine = update(tables.delivery).where(*rows.mine(presence, delivery))
             await connection.execute(mine.values(owed=owed, parts_posted=posted))
             last = row.owed and not owed and kept.rowcount == 1 and receipt.code is None
             return Received(owed, receipt.posted_at - _sent_at(row) if last else None)
@@ -91,16 +91,11 @@ class DeliveryStore:
 
 
 async def _row(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
-    statement = select(tables.delivery).where(*_mine(presence, delivery))
+    statement = select(tables.delivery).where(*rows.mine(presence, delivery))
     row = (await connection.execute(statement)).one_or_none()
     if row is None:
         raise UnknownDeliveryError(delivery)
     return row
-
-
-def _mine(presence: PresenceId, delivery: DeliveryId):
-    one = tables.delivery.c
-    return one.presence == presence, one.id == delivery
 
 
 async def _parts(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> tuple[int, int]:

@@ -1,36 +1,33 @@
-"""Lanes: admit, take, record, settle, recover; one transaction each. Source: LANE-2, DUR-1."""
+"""Lanes: accept, take, record, cut; one transaction each. Source: LANE-2, DUR-1."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, func, insert, or_, select, update
+from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from clankie_captain.core.admission import LaneState, Queue, Refuse, Start, Steer, admission, steer_by
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.run import Draft, Entry
-from clankie_captain.core.settlement import failure
 from clankie_captain.core.steering import Steered, takeable
 from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending
-from clankie_captain.errors import DeliveryConflictError, FencedError
-from clankie_captain.store import rows, tables
+from clankie_captain.errors import FencedError
+from clankie_captain.store import arrivals, tables
+from clankie_captain.store.arrivals import Arrival, Terms
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_heard
-from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
-from clankie_settings.wire.trigger import Trigger, content_hash
-
-_WAITING = ("queued", "steer")
+from clankie_settings.wire.trigger import Trigger
 
 
 class LaneStore:
     """The rows of all lanes."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, terms: Terms | None = None) -> None:
         self._database = database
+        self._terms = terms or Terms()
 
     async def accept(self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime) -> Acceptance:
         """Accept a delivery once: find it, or store it and decide its way into the lane.
@@ -44,10 +41,7 @@ class LaneStore:
         """
 
         async def work(connection: AsyncConnection) -> Acceptance:
-            found = await _find(connection, trigger)
-            if found is not None:
-                return found
-            return await _admit(connection, trigger, lane, turn, run, at)
+            return await arrivals.accept(connection, Arrival(trigger, lane, turn, run, at), self._terms)
 
         return await self._database.transact(work)
 
@@ -163,102 +157,6 @@ class LaneStore:
                 await connection.execute(change.values(history_from=oldest))
 
         await self._database.transact(work)
-
-
-async def _find(connection: AsyncConnection, trigger: Trigger) -> Acceptance | None:
-    one = tables.delivery
-    statement = select(one).where(one.c.presence == trigger.presence_id, one.c.id == trigger.delivery_id)
-    row = (await connection.execute(statement)).one_or_none()
-    if row is None:
-        return None
-    if row.content_hash != content_hash(trigger):
-        raise DeliveryConflictError(DeliveryId(trigger.delivery_id))
-    return Acceptance(rows.turn(row), new=False)
-
-
-async def _admit(
-    connection: AsyncConnection, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime
-) -> Acceptance:
-    await touch_presence(connection, PresenceId(trigger.presence_id), at)
-    await note_room(connection, trigger, at)
-    state = await _lane(connection, lane, at)
-    decision = admission(
-        LaneState(state.live_run, await _waiting(connection, lane)), trigger.delivery, steer_by(lane.kind)
-    )
-    kept: dict[str, Any] = {"state": "queued", "run": None, "result": None, "settled_at": None, "owed": False}
-    match decision:
-        case Start():
-            kept.update(state="live", run=run)
-        case Steer(live):
-            kept.update(state="steer", run=live)
-        case Queue():
-            pass
-        case Refuse(code):
-            refused = failure(DeliveryId(trigger.delivery_id), turn, code, notice=trigger.addressed)
-            kept.update(state="done", result=refused.model_dump_json(), settled_at=at, owed=refused.owed)
-    row = await _insert(connection, trigger, lane, turn, state.next_seq, at, kept)
-    started = None
-    if isinstance(decision, Start):
-        started = await start(connection, lane, run, row, at)
-    return Acceptance(rows.turn(row), new=True, started=started)
-
-
-async def _lane(connection: AsyncConnection, lane: LaneKey, at: datetime) -> AnyRow:
-    # Bumping the sequence first takes the lane's row: the order of sequence is the order of admission.
-    fresh = {
-        "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0, "live_run": None,
-        "next_seq": 1, "next_entry": 1, "history_from": 1, "touched_at": at,
-    }  # fmt: skip
-    one = tables.lane.c
-    statement = (
-        upsert(tables.lane)
-        .values(fresh)
-        .on_conflict_do_update(index_elements=["id"], set_={"next_seq": one.next_seq + 1, "touched_at": at})
-        .returning(one.next_seq, one.live_run)
-    )
-    return (await connection.execute(statement)).one()
-
-
-async def _waiting(connection: AsyncConnection, lane: LaneKey) -> int:
-    one = tables.delivery.c
-    statement = select(func.count()).where(one.lane == lane.id, one.state.in_(_WAITING))
-    return (await connection.execute(statement)).scalar_one()
-
-
-async def _insert(
-    connection: AsyncConnection,
-    trigger: Trigger,
-    lane: LaneKey,
-    turn: TurnId,
-    seq: int,
-    at: datetime,
-    kept: dict[str, Any],
-) -> AnyRow:
-    values = {
-        "presence": trigger.presence_id, "id": trigger.delivery_id, "turn": turn, "lane": lane.id, "seq": seq,
-        "actor": trigger.actor.actor_id, "message_id": trigger.message_id, "addressed": trigger.addressed,
-        "content_hash": content_hash(trigger), "trigger": trigger.model_dump_json(exclude_none=True),
-        "heard": False, "ready": True, "accepted_at": at, "parts_posted": 0, **kept,
-    }  # fmt: skip
-    statement = insert(tables.delivery).values(values).returning(tables.delivery)
-    return (await connection.execute(statement)).one()
-
-
-async def start(connection: AsyncConnection, lane: LaneKey, run: RunId, owner: AnyRow, at: datetime) -> LiveRun:
-    """Make ``run`` the lane's live one, owned by the delivery of ``owner``; its epoch is the lane's next."""
-    change = (
-        update(tables.lane)
-        .where(tables.lane.c.id == lane.id, tables.lane.c.live_run.is_(None))
-        .values(live_run=run, epoch=tables.lane.c.epoch + 1)
-        .returning(tables.lane.c.epoch)
-    )
-    epoch = (await connection.execute(change)).scalar_one()
-    values = {
-        "id": run, "lane": lane.id, "epoch": epoch, "owner_presence": owner.presence, "owner_delivery": owner.id,
-        "attempt": 1, "started_at": at,
-    }  # fmt: skip
-    await connection.execute(insert(tables.run).values(values))
-    return LiveRun(lane, run, epoch, 1, PresenceId(owner.presence), DeliveryId(owner.id), at)
 
 
 async def _prove(connection: AsyncConnection, run: LiveRun) -> AnyRow:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import ColumnElement, Row
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.settlement import Hearing, RunTurn, Settled
 from clankie_captain.core.turns import LiveRun, Turn
+from clankie_captain.store import tables
 from clankie_settings.ids import DeliveryId, LaneId, PresenceId, RunId, TurnId
 from clankie_settings.wire.result import RESULT
 
@@ -16,6 +17,12 @@ AnyRow = Row[*tuple[Any, ...]]
 
 HEARING: dict[str, Hearing] = {"live": "owner", "heard": "heard", "steer": "unheard"}
 """A delivery's part in its run, by its state."""
+
+
+def mine(presence: PresenceId, delivery: DeliveryId) -> tuple[ColumnElement[bool], ...]:
+    """The conditions that pick one delivery."""
+    one = tables.delivery.c
+    return one.presence == presence, one.id == delivery
 
 
 def turn(row: AnyRow) -> Turn:
@@ -54,4 +61,5 @@ def live_run(lane: LaneKey, row: AnyRow) -> LiveRun:
         presence=PresenceId(row.owner_presence),
         owner=DeliveryId(row.owner_delivery),
         started_at=row.started_at,
+        cancelled=row.cancelled,
     )

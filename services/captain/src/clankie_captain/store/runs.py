@@ -12,9 +12,9 @@ from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.settlement import RunOn, Settlement, settlement
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
-from clankie_captain.store import rows, tables
+from clankie_captain.store import allowances, events, rows, tables
+from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
-from clankie_captain.store.lanes import start
 from clankie_captain.store.log import log_broken, log_said
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import PresenceId, RunId
@@ -157,7 +157,7 @@ async def _log(
     broken = [log_broken(ending)] if isinstance(ending, Broken) else []
     lines = [
         {"lane": run.lane.id, "seq": next_entry + place, "run": run.run, "kind": kind, "payload": payload}
-        for place, (kind, payload) in enumerate([*said, *broken])
+        for place, (kind, payload) in enumerate([*said, *broken, *events.settled(run.lane.id, decided.results)])
     ]
     if lines:
         await connection.execute(insert(tables.entry), lines)
@@ -172,6 +172,7 @@ async def _close_run(
     code = getattr(outcome, "code", None)
     values = {"outcome": code or outcome.state, "usage": usage.to_json(), "settled_at": at}
     await connection.execute(update(tables.run).where(tables.run.c.id == run.run).values(values))
+    await allowances.spend(connection, run.lane.id, usage, at)
 
 
 async def _follow(connection: AsyncConnection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:

@@ -51,6 +51,7 @@ lane = Table(
     Column("next_seq", Integer, nullable=False),
     Column("next_entry", Integer, nullable=False),
     Column("history_from", Integer, nullable=False),
+    Column("quiet_until", Moment),
     Column("touched_at", Moment, nullable=False),
 )
 
@@ -71,6 +72,7 @@ delivery = Table(
     Column("heard", Boolean, nullable=False),
     Column("ready", Boolean, nullable=False),
     Column("run", String),
+    Column("entry", Integer),  # where a conversation's log says that it was accepted
     Column("accepted_at", Moment, nullable=False),
     Column("settled_at", Moment),
     Column("result", Text),
@@ -83,6 +85,7 @@ delivery = Table(
     Index("delivery_message", "lane", "message_id"),
     Index("delivery_owed", "presence", "owed", "state"),
     Index("delivery_run", "run"),
+    Index("delivery_actor", "presence", "actor", "accepted_at"),
 )
 
 run = Table(
@@ -94,6 +97,8 @@ run = Table(
     Column("owner_presence", String, nullable=False),
     Column("owner_delivery", String, nullable=False),
     Column("attempt", Integer, nullable=False),
+    Column("autonomous", Boolean, nullable=False),
+    Column("cancelled", Boolean, nullable=False),
     Column("outcome", String),
     Column("usage", Text),
     Column("started_at", Moment, nullable=False),
@@ -107,7 +112,9 @@ entry = Table(
     Column("lane", String, nullable=False),
     Column("seq", Integer, nullable=False),
     Column("run", String, nullable=False),
-    Column("kind", String, nullable=False),  # request | response | unposted | heard | said | broken
+    Column(
+        "kind", String, nullable=False
+    ),  # request | response | unposted | heard | said | broken | accepted | steered | settled
     Column("payload", Text, nullable=False),
     PrimaryKeyConstraint("lane", "seq"),
 )
@@ -173,3 +180,26 @@ action = Table(
     Index("action_pending", "presence", "state", "seq"),
     Index("action_run", "run", "name"),
 )
+
+spending = Table(
+    "spending",
+    metadata,
+    Column("day", String, nullable=False),
+    Column("lane", String, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("notified", Boolean, nullable=False),
+    PrimaryKeyConstraint("day", "lane"),
+)
+"""Tokens a day (UTC, ISO) of each lane, and of all under the lane ``*``."""
+
+command = Table(
+    "command",
+    metadata,
+    Column("presence", String, nullable=False),
+    Column("id", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    PrimaryKeyConstraint("presence", "id"),
+)
+"""Commands that were done, so that one that comes again is answered and not done again."""

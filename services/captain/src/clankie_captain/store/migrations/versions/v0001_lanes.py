@@ -28,6 +28,7 @@ def _lanes() -> None:
         sa.Column("next_seq", sa.Integer, nullable=False),
         sa.Column("next_entry", sa.Integer, nullable=False),
         sa.Column("history_from", sa.Integer, nullable=False),
+        sa.Column("quiet_until", sa.BigInteger),
         sa.Column("touched_at", sa.BigInteger, nullable=False),
     )
     op.create_table(
@@ -46,6 +47,7 @@ def _lanes() -> None:
         sa.Column("heard", sa.Boolean, nullable=False),
         sa.Column("ready", sa.Boolean, nullable=False),
         sa.Column("run", sa.String),
+        sa.Column("entry", sa.Integer),
         sa.Column("accepted_at", sa.BigInteger, nullable=False),
         sa.Column("settled_at", sa.BigInteger),
         sa.Column("result", sa.Text),
@@ -59,6 +61,7 @@ def _lanes() -> None:
     op.create_index("delivery_message", "delivery", ["lane", "message_id"])
     op.create_index("delivery_owed", "delivery", ["presence", "owed", "state"])
     op.create_index("delivery_run", "delivery", ["run"])
+    op.create_index("delivery_actor", "delivery", ["presence", "actor", "accepted_at"])
 
 
 def _records() -> None:
@@ -70,6 +73,8 @@ def _records() -> None:
         sa.Column("owner_presence", sa.String, nullable=False),
         sa.Column("owner_delivery", sa.String, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
+        sa.Column("autonomous", sa.Boolean, nullable=False),
+        sa.Column("cancelled", sa.Boolean, nullable=False),
         sa.Column("outcome", sa.String),
         sa.Column("usage", sa.Text),
         sa.Column("started_at", sa.BigInteger, nullable=False),
@@ -136,6 +141,23 @@ def _presences() -> None:
         sa.Column("code", sa.String),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("presence", "seq"),
+    )
+    op.create_table(
+        "spending",
+        sa.Column("day", sa.String, nullable=False),
+        sa.Column("lane", sa.String, nullable=False),
+        sa.Column("tokens", sa.BigInteger, nullable=False),
+        sa.Column("notified", sa.Boolean, nullable=False),
+        sa.PrimaryKeyConstraint("day", "lane"),
+    )
+    op.create_table(
+        "command",
+        sa.Column("presence", sa.String, nullable=False),
+        sa.Column("id", sa.String, nullable=False),
+        sa.Column("name", sa.String, nullable=False),
+        sa.Column("answer", sa.Text, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("presence", "id"),
     )
     op.create_index("action_pending", "action", ["presence", "state", "seq"])
     op.create_index("action_run", "action", ["run", "name"])

@@ -1,0 +1,38 @@
+"""What a run's work in tools looks like from the room: counts by category, nothing else. Source: ROOM-4."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, Literal
+
+ToolState = Literal["started", "ended"]
+"""A tool call begins, or has its result."""
+
+CATEGORIES: Final[Mapping[str, str]] = {"send_text_update": "updates"}
+"""What a tool's calls are counted as."""
+
+OTHER: Final = "tools"
+"""What calls of any other tool are counted as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """A run's calls so far, by category, how many are under way, and when the first began (elapsed time)."""
+
+    began: timedelta
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    running: int = 0
+
+    @property
+    def working(self) -> bool:
+        """Whether a call is under way."""
+        return self.running > 0
+
+
+def after(activity: Activity, tool: str, state: ToolState) -> Activity:
+    """The activity after one more call began or ended."""
+    if state == "ended":
+        return Activity(activity.began, activity.counts, max(0, activity.running - 1))
+    category = CATEGORIES.get(tool, OTHER)
+    counts = {**activity.counts, category: activity.counts.get(category, 0) + 1}
+    return Activity(activity.began, counts, activity.running + 1)

@@ -1,0 +1,19 @@
+"""What may still be changed about a delivery that was accepted. Source: ING-7, OPS-1."""
+
+from typing import Literal
+
+from clankie_captain.core.turns import TurnState
+
+Change = Literal["open", "started", "settled"]
+"""Nobody has heard the words yet; a run has them; it is over."""
+
+
+def change(state: TurnState) -> Change:
+    """Whether words may still be replaced or withdrawn: while they wait for their lane or for a boundary."""
+    match state:
+        case "queued" | "steer":
+            return "open"
+        case "live" | "heard":
+            return "started"
+        case "done":
+            return "settled"

@@ -1,0 +1,74 @@
+"""What was used up: one actor's messages, tokens of a day. Source: ING-10."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.allowance import Allowance, Standing
+from clankie_captain.core.run import Usage
+from clankie_captain.store import tables
+from clankie_settings.wire.trigger import Trigger
+
+ALL: Final = "*"
+"""Stands for all lanes together."""
+
+
+async def standing(
+    connection: AsyncConnection, trigger: Trigger, lane: str, allowance: Allowance, at: datetime, *, quiet: bool
+) -> Standing:
+    """What was used up before this delivery; only what is limited is counted."""
+    messages = 0
+    if allowance.messages is not None:
+        one = tables.delivery.c
+        mine = (one.presence == trigger.presence_id, one.actor == trigger.actor.actor_id)
+        recent = select(one.id).where(*mine, one.accepted_at > at - allowance.span).limit(allowance.messages + 2)
+        messages = (await connection.execute(select(func.count()).select_from(recent.subquery()))).scalar_one()
+    if allowance.room_tokens is None and allowance.tokens is None:
+        return Standing(messages=messages, quiet=quiet)
+    spent = {row.lane: row for row in await connection.execute(_of_day(lane, at))}
+    own, everyone = spent.get(lane), spent.get(ALL)
+    return Standing(
+        messages=messages,
+        room_tokens=own.tokens if own else 0,
+        tokens=everyone.tokens if everyone else 0,
+        told=own.notified if own else False,
+        quiet=quiet,
+    )
+
+
+async def spend(connection: AsyncConnection, lane: str, usage: Usage, at: datetime) -> None:
+    """Count a run's tokens to its lane's day and to everybody's."""
+    tokens = usage.input_tokens + usage.output_tokens
+    if not tokens:
+        return
+    one = tables.spending.c
+    for each in (lane, ALL):
+        row = {"day": _day(at), "lane": each, "tokens": tokens, "notified": False}
+        more = {"tokens": one.tokens + tokens}
+        added = upsert(tables.spending).values(row).on_conflict_do_update(index_elements=["day", "lane"], set_=more)
+        await connection.execute(added)
+
+
+async def told(connection: AsyncConnection, lane: str, at: datetime) -> None:
+    """Remember that the room was told of its spent day."""
+    row = {"day": _day(at), "lane": lane, "tokens": 0, "notified": True}
+    known = upsert(tables.spending).values(row)
+    await connection.execute(known.on_conflict_do_update(index_elements=["day", "lane"], set_={"notified": True}))
+
+
+async def tokens(connection: AsyncConnection, lane: str, at: datetime) -> int:
+    """Tokens of a lane's day."""
+    found = {row.lane: row.tokens for row in await connection.execute(_of_day(lane, at))}
+    return found.get(lane, 0)
+
+
+def _of_day(lane: str, at: datetime) -> Select[Any, Any, Any]:
+    one = tables.spending.c
+    return select(one.lane, one.tokens, one.notified).where(one.day == _day(at), one.lane.in_((lane, ALL)))
+
+
+def _day(at: datetime) -> str:
+    return at.date().isoformat()

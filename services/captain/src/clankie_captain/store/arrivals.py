@@ -1,0 +1,218 @@
+"""How deliveries come into their lanes, and how runs start. Source: WIRE-5, LANE-2, DUR-1."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, assert_never
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.admission import (
+    Admission,
+    LaneState,
+    Queue,
+    Refuse,
+    Start,
+    Steer,
+    Stop,
+    admission,
+    steer_by,
+)
+from clankie_captain.core.allowance import Allowance, over
+from clankie_captain.core.commands import is_stop
+from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.settlement import failure
+from clankie_captain.core.turns import Acceptance, LiveRun
+from clankie_captain.errors import DeliveryConflictError
+from clankie_captain.store import allowances, events, rows, tables
+from clankie_captain.store.presences import note_room, touch_presence
+from clankie_captain.store.rows import AnyRow
+from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
+from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.result import RESULT, Failed, Silent
+from clankie_settings.wire.trigger import Trigger, content_hash
+
+_WAITING = ("queued", "steer")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms deliveries are admitted: the owner's limits, and the names that he answers to."""
+
+    allowance: Allowance = field(default_factory=Allowance)
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A delivery at the door, with the ids that are used where it is new."""
+
+    trigger: Trigger
+    lane: LaneKey
+    turn: TurnId
+    run: RunId
+    at: datetime
+
+
+async def accept(connection: AsyncConnection, arrival: Arrival, terms: Terms) -> Acceptance:
+    """Find the delivery, or store it and decide its way into the lane.
+
+    Raises:
+        DeliveryConflictError: The id was accepted with other content.
+    """
+    found = await _find(connection, arrival.trigger)
+    return found if found is not None else await _admit(connection, arrival, terms)
+
+
+async def _find(connection: AsyncConnection, trigger: Trigger) -> Acceptance | None:
+    one = tables.delivery
+    statement = select(one).where(one.c.presence == trigger.presence_id, one.c.id == trigger.delivery_id)
+    row = (await connection.execute(statement)).one_or_none()
+    if row is None:
+        return None
+    if row.content_hash != content_hash(trigger):
+        raise DeliveryConflictError(DeliveryId(trigger.delivery_id))
+    return Acceptance(rows.turn(row), new=False)
+
+
+async def _admit(connection: AsyncConnection, arrival: Arrival, terms: Terms) -> Acceptance:
+    trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
+    await touch_presence(connection, PresenceId(trigger.presence_id), at)
+    await note_room(connection, trigger, at)
+    state = await _lane(connection, lane, at)
+    decision = await _decide(connection, arrival, terms, state)
+    kept = _kept(decision, arrival)
+    lines = events.accepted(lane.id, trigger, steered=isinstance(decision, Steer))
+    if kept["result"] is not None:
+        lines += events.settled(lane.id, [RESULT.validate_json(kept["result"])])
+    kept["entry"] = await events.append(connection, lane.id, lines)
+    row = await _insert(connection, arrival, state.next_seq, kept)
+    if isinstance(decision, Stop):
+        await cancel_run(connection, decision.run)
+        return Acceptance(rows.turn(row), new=True, stops=decision.run)
+    started = None
+    if isinstance(decision, Start):
+        started = await start(connection, lane, arrival.run, row, at, autonomous=trigger.kind == "catch_up")
+    return Acceptance(rows.turn(row), new=True, started=started)
+
+
+async def _decide(connection: AsyncConnection, arrival: Arrival, terms: Terms, state: AnyRow) -> Admission:
+    trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
+    stops = state.live_run is not None and is_stop(trigger.body, terms.names)
+    used = await allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=_quiet(state, at))
+    refused = None if stops else over(terms.allowance, used, trigger.actor.actor_id)
+    if refused is not None:
+        if refused.notice and refused.code is FailureCode.BUDGET_REACHED:
+            await allowances.told(connection, lane.id, at)
+        return Refuse(refused.code, refused.notice)
+    view = LaneState(
+        live_run=state.live_run,
+        waiting=await _waiting(connection, lane),
+        autonomous=lane.kind == "conversation" and await _autonomous(connection, state.live_run),
+        speaks=stops and await _speaks(connection, state.live_run, trigger),
+    )
+    return admission(view, trigger.delivery, steer_by(lane.kind), stops=stops)
+
+
+def _quiet(state: AnyRow, at: datetime) -> bool:
+    return state.quiet_until is not None and state.quiet_until > at
+
+
+def _kept(decision: Admission, arrival: Arrival) -> dict[str, Any]:
+    """The columns of a new delivery that follow from what was decided."""
+    delivery = DeliveryId(arrival.trigger.delivery_id)
+    settled: Failed | Silent | None = None
+    state, run = "queued", None
+    match decision:
+        case Start():
+            state, run = "live", arrival.run
+        case Steer(live):
+            state, run = "steer", live
+        case Queue():
+            pass
+        case Refuse(code, notice):
+            settled = failure(delivery, arrival.turn, code, notice=notice and arrival.trigger.addressed)
+        case Stop(stopped):
+            settled = Silent(delivery_id=delivery, turn_id=arrival.turn, run_id=stopped, owed=False)
+        case _:  # pragma: no cover
+            assert_never(decision)
+    if settled is None:
+        return {"state": state, "run": run, "result": None, "settled_at": None, "owed": False}
+    stored = settled.model_dump_json(exclude_none=True)
+    return {"state": "done", "run": None, "result": stored, "settled_at": arrival.at, "owed": settled.owed}
+
+
+async def _autonomous(connection: AsyncConnection, run: str | None) -> bool:
+    statement = select(tables.run.c.autonomous).where(tables.run.c.id == run)
+    return bool((await connection.execute(statement)).scalar()) if run is not None else False
+
+
+async def _speaks(connection: AsyncConnection, run: str | None, trigger: Trigger) -> bool:
+    one = tables.delivery.c
+    in_run = select(one.id).where(
+        one.run == run, one.actor == trigger.actor.actor_id, one.state.in_(("live", "heard", "steer"))
+    )
+    return (await connection.execute(in_run.limit(1))).first() is not None
+
+
+async def _lane(connection: AsyncConnection, lane: LaneKey, at: datetime) -> AnyRow:
+    # Bumping the sequence first takes the lane's row: the order of sequence is the order of admission.
+    fresh = {
+        "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0, "live_run": None,
+        "next_seq": 1, "next_entry": 1, "history_from": 1, "quiet_until": None, "touched_at": at,
+    }  # fmt: skip
+    one = tables.lane.c
+    statement = (
+        upsert(tables.lane)
+        .values(fresh)
+        .on_conflict_do_update(index_elements=["id"], set_={"next_seq": one.next_seq + 1, "touched_at": at})
+        .returning(one.next_seq, one.live_run, one.quiet_until)
+    )
+    return (await connection.execute(statement)).one()
+
+
+async def _waiting(connection: AsyncConnection, lane: LaneKey) -> int:
+    one = tables.delivery.c
+    statement = select(func.count()).where(one.lane == lane.id, one.state.in_(_WAITING))
+    return (await connection.execute(statement)).scalar_one()
+
+
+async def _insert(connection: AsyncConnection, arrival: Arrival, seq: int, kept: dict[str, Any]) -> AnyRow:
+    trigger = arrival.trigger
+    values = {
+        "presence": trigger.presence_id, "id": trigger.delivery_id, "turn": arrival.turn, "lane": arrival.lane.id,
+        "seq": seq, "actor": trigger.actor.actor_id, "message_id": trigger.message_id,
+        "addressed": trigger.addressed, "content_hash": content_hash(trigger),
+        "trigger": trigger.model_dump_json(exclude_none=True), "heard": False, "ready": True,
+        "accepted_at": arrival.at, "parts_posted": 0, **kept,
+    }  # fmt: skip
+    statement = insert(tables.delivery).values(values).returning(tables.delivery)
+    return (await connection.execute(statement)).one()
+
+
+async def start(
+    connection: AsyncConnection, lane: LaneKey, run: RunId, owner: AnyRow, at: datetime, *, autonomous: bool = False
+) -> LiveRun:
+    """Make ``run`` the lane's live one, owned by the delivery of ``owner``; its epoch is the lane's next.
+
+    ``autonomous`` says that no person waits for it.
+    """
+    change = (
+        update(tables.lane)
+        .where(tables.lane.c.id == lane.id, tables.lane.c.live_run.is_(None))
+        .values(live_run=run, epoch=tables.lane.c.epoch + 1)
+        .returning(tables.lane.c.epoch)
+    )
+    epoch = (await connection.execute(change)).scalar_one()
+    values = {
+        "id": run, "lane": lane.id, "epoch": epoch, "owner_presence": owner.presence, "owner_delivery": owner.id,
+        "attempt": 1, "autonomous": autonomous, "cancelled": False, "started_at": at,
+    }  # fmt: skip
+    await connection.execute(insert(tables.run).values(values))
+    return LiveRun(lane, run, epoch, 1, PresenceId(owner.presence), DeliveryId(owner.id), at)
+
+
+async def cancel_run(connection: AsyncConnection, run: RunId) -> None:
+    """Write down inside a transaction that somebody asked for a run's end, so that no later captain goes on with it."""
+    await connection.execute(update(tables.run).where(tables.run.c.id == run).values(cancelled=True))

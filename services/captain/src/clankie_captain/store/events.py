@@ -1,0 +1,110 @@
+"""What a conversation's tail shows, kept as entries of its lane, so that an entry's place is the event's id.
+
+Source: OPS-2.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie_captain.core.settlement import Settled
+from clankie_captain.core.turns import Event
+from clankie_captain.store import tables
+from clankie_captain.store.engine import Database
+from clankie_settings.ids import LaneId
+from clankie_settings.wire.trigger import Trigger
+
+SHOWN: Final = ("accepted", "steered", "said", "settled")
+"""Kinds of entries that are events of a conversation."""
+
+_TAILED: Final = "conversations/"
+
+
+class EventStore:
+    """The stored events of conversations."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def since(self, lane: LaneId, after: int | None, most: int = 100) -> tuple[Event, ...]:
+        """The lane's events after one of them; without one, from the oldest input that is not settled.
+
+        Where nothing is open and no event is named, there is nothing to show yet.
+        """
+
+        async def work(connection: AsyncConnection) -> tuple[Event, ...]:
+            begin = after if after is not None else await _before_oldest_open(connection, lane)
+            one = tables.entry.c
+            statement = (
+                select(one.seq, one.kind, one.payload)
+                .where(one.lane == lane, one.seq > begin, one.kind.in_(SHOWN))
+                .order_by(one.seq)
+                .limit(most)
+            )
+            return tuple(Event(*row) for row in await connection.execute(statement))
+
+        return await self._database.transact(work)
+
+    async def latest(self, lane: LaneId) -> int:
+        """The place of the lane's newest entry; 0 for a lane that there is none of."""
+
+        async def work(connection: AsyncConnection) -> int:
+            return await _latest(connection, lane)
+
+        return await self._database.transact(work)
+
+
+def accepted(lane: LaneId, trigger: Trigger, *, steered: bool) -> list[tuple[str, str]]:
+    """The entries, as kind and payload, that an accepted delivery leaves in its lane."""
+    if not lane.startswith(_TAILED):
+        return []
+    receipt = {"run_receipt": trigger.delivery_id}
+    said = {**receipt, "text": trigger.body or "", "delivery": trigger.delivery}
+    lines = [("accepted", json.dumps(said, ensure_ascii=False))]
+    return [*lines, ("steered", json.dumps(receipt))] if steered else lines
+
+
+def settled(lane: str, results: Sequence[Settled]) -> list[tuple[str, str]]:
+    """The entries, as kind and payload, that settled deliveries leave in their lane."""
+    if not lane.startswith(_TAILED):
+        return []
+    return [("settled", json.dumps(_settled(each))) for each in results]
+
+
+def _settled(result: Settled) -> dict[str, str]:
+    line = {"run_receipt": result.delivery_id, "state": result.state}
+    for name in ("answered_by", "code"):
+        value = getattr(result, name, None)
+        if value is not None:
+            line[name] = str(value)
+    return line
+
+
+async def append(connection: AsyncConnection, lane: str, lines: Sequence[tuple[str, str]]) -> int | None:
+    """Add entries that belong to no run; the place of the first."""
+    if not lines:
+        return None
+    one = tables.lane.c
+    change = update(tables.lane).where(one.id == lane).values(next_entry=one.next_entry + len(lines))
+    after = (await connection.execute(change.returning(one.next_entry))).scalar_one()
+    values = [
+        {"lane": lane, "seq": after - len(lines) + place, "run": "", "kind": kind, "payload": payload}
+        for place, (kind, payload) in enumerate(lines)
+    ]
+    await connection.execute(insert(tables.entry), values)
+    return after - len(lines)
+
+
+async def _before_oldest_open(connection: AsyncConnection, lane: LaneId) -> int:
+    own = tables.delivery.c
+    opened = select(func.min(own.entry)).where(own.lane == lane, own.state != "done")
+    oldest = (await connection.execute(opened)).scalar()
+    return await _latest(connection, lane) if oldest is None else oldest - 1
+
+
+async def _latest(connection: AsyncConnection, lane: LaneId) -> int:
+    statement = select(tables.lane.c.next_entry).where(tables.lane.c.id == lane)
+    return ((await connection.execute(statement)).scalar() or 1) - 1
