@@ -45,6 +45,17 @@ STEERED: Final = (
 )
 """Said in front of steered words. Source: LANE-9."""
 
+TALK: Final = "Room talk that you have not read yet, oldest first:"
+"""Said in front of backlog. Source: CTX-1."""
+
+ADDRESSED: Final = "You were addressed {where}:"
+OVERHEARD: Final = "Said {where}, not to you in particular:"
+CAUGHT_UP: Final = "Said {where} while you were not following. Nobody waits for you; speak only if it adds something:"
+ANSWERS: Final = "The next message answers the message {message_id}."
+UNSEEN: Final = "The next message carries {what} that you cannot see; say so where it matters."
+PLACES: Final = ("in the room", "in a direct message")
+"""What is said about a delivery in front of its block; each part only where it applies."""
+
 
 @dataclass(frozen=True, slots=True)
 class Framing:
@@ -86,7 +97,7 @@ def words(trigger: Trigger, framing: Framing) -> str:
     talk = backlog(trigger, framing.known)
     lines: list[str] = [STEERED] if framing.steered else []
     if talk:
-        lines.append("Room talk that you have not read yet, oldest first:")
+        lines.append(TALK)
         lines.extend(_talk(framing.delimiter, each) for each in talk)
     lines.append(_situation(trigger))
     speaker = _inert(trigger.actor.display_name)
@@ -95,14 +106,19 @@ def words(trigger: Trigger, framing: Framing) -> str:
 
 
 def _situation(trigger: Trigger) -> str:
-    where = "in a direct message" if trigger.room.guild_id is None else "in the room"
-    sentence = f"You were addressed {where}:" if trigger.addressed else f"Said {where}, not to you in particular:"
     notes = [_answers(trigger), _unseen(trigger)]
-    return " ".join([*(note for note in notes if note), sentence])
+    where = PLACES[trigger.room.guild_id is None]
+    return " ".join([*(note for note in notes if note), _calling(trigger).format(where=where)])
+
+
+def _calling(trigger: Trigger) -> str:
+    if trigger.kind == "catch_up":
+        return CAUGHT_UP
+    return ADDRESSED if trigger.addressed else OVERHEARD
 
 
 def _answers(trigger: Trigger) -> str:
-    return f"The next message answers the message {trigger.reply_to.message_id}." if trigger.reply_to else ""
+    return ANSWERS.format(message_id=trigger.reply_to.message_id) if trigger.reply_to else ""
 
 
 def _unseen(trigger: Trigger) -> str:
@@ -110,8 +126,7 @@ def _unseen(trigger: Trigger) -> str:
     count = len(trigger.attachments) + left.unsupported + left.too_large + left.over_limit
     if not count:
         return ""
-    noun = "1 attachment" if count == 1 else f"{count} attachments"
-    return f"The next message carries {noun} that you cannot see; say so where it matters."
+    return UNSEEN.format(what="1 attachment" if count == 1 else f"{count} attachments")
 
 
 def _talk(delimiter: str, message: ContextMessage) -> str:

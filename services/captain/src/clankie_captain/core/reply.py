@@ -1,9 +1,10 @@
-"""What the model's last response amounts to. Source: ROOM-1, LANE-15, C60."""
+"""What the model's last response amounts to. Source: ROOM-1, ROOM-7, LANE-15, C60."""
 
 import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.silence import is_silence, without_marker_lines
 from clankie_settings import bounds
 
@@ -41,7 +42,7 @@ def read_reply(text: str | None) -> Reply:
         return Missing()
     if is_silence(text):
         return Silence()
-    words = without_marker_lines(text)
+    words = without_marker_lines(cleaned(text))
     if not visible(words):
         return Missing()
     return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…")

@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from clankie_captain.core.activity import Activity, ToolState, after
+from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.context import Framing, backlog, words
 from clankie_captain.core.run import Draft, Usage, Words
 from clankie_captain.core.silence import Gate
@@ -146,7 +147,7 @@ class Line:
             return UpdateOutcome("refused", _REFUSED["place"])
         action_id = self._parts.ids.new("act")
         try:
-            action = TextUpdate(action_id=action_id, delivery_id=self._speaker, text=text)
+            action = TextUpdate(action_id=action_id, delivery_id=self._speaker, text=cleaned(text))
         except ValidationError:
             return UpdateOutcome("refused", _REFUSED["words"])
         with self._parts.receipts.ticket(action_id) as ticket:
