@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from hypothesis import given
+import regex
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clankie_bridge.core.render import MESSAGES, Part, TextFile, Words, parts, units
@@ -13,6 +14,96 @@ words = st.text(st.sampled_from("ab .!\n`~é😀\u0301\u200d"), max_size=400)
 blocks = st.lists(
     st.sampled_from(["```py\nx = 1\n```\n", "```\nlong line of code\n", "~~~\n", "Words. ", "w" * 90 + "\n", "\n\n"])
 )
+
+
+CLUSTERS = [
+    "x",
+    "家",
+    "한",
+    "\u1112\u1161\u11ab",
+    "e\u0301",
+    "नि",
+    "👩🏽‍🚀",
+    "👨‍👩‍👧‍👦",
+    "🏳️‍🌈",
+    "🇩🇪",
+    "1️⃣",
+    "😀",
+]
+
+
+def fenced(mark: str, info: str, inner: str) -> str:
+    return f"{mark}{info}\n{inner}\n{mark}\n"
+
+
+def repeated(pieces: list[str], times: int) -> str:
+    return ("".join(pieces) * times)[:50_000]
+
+
+fences = st.builds(
+    fenced,
+    st.sampled_from(["```", "````", "~~~", "``````"]),
+    st.sampled_from(["", "py", "markdown"]),
+    st.sampled_from(
+        ["    x = 1\n\n    y = 2", "```py\nnested\n```", "~~~\nnested\n~~~", "界" * 700, "long line " * 90]
+    ),
+)
+long_texts = st.builds(
+    repeated,
+    st.lists(
+        st.one_of(
+            fences,
+            st.lists(st.sampled_from(CLUSTERS), max_size=60).map("".join),
+            st.sampled_from(
+                ["```\nnever closed\n", "Words of a sentence. ", "\n\n", "line\n", "w" * 900, "`` ` ```x`"]
+            ),
+        ),
+        max_size=12,
+    ),
+    st.sampled_from([1, 2, 30]),
+)
+
+
+def still_open(text: str) -> str | None:
+    """The mark of the code block that a text leaves open, judged line by line."""
+    mark: str | None = None
+    for line in text.split("\n"):
+        found = re.fullmatch(r" {0,3}(`{3,}|~{3,})([^`]*)", line)
+        if found is None:
+            continue
+        if mark is None:
+            mark = found[1]
+        elif found[1].startswith(mark) and not found[2].strip():
+            mark = None
+    return mark
+
+
+def is_mark(text: str) -> bool:
+    """Whether the last line of a text only closes a block."""
+    return re.fullmatch(r" {0,3}(`{3,}|~{3,})\s*", text.rpartition("\n")[2]) is not None
+
+
+def left_of(text: str, made: tuple[Part, ...]) -> str:
+    """What is left of a text when its parts, less their repairs, are taken from its beginning one after the other."""
+    rest, carried = text, None
+    for part in made:
+        body = part.text
+        if carried is not None and isinstance(part, Words):
+            closing = re.match(rf"\n* {{0,3}}{re.escape(carried)}{carried[0]}*[ \t]*(\n|$)", rest)
+            if closing is not None:
+                rest = rest[closing.end() :]
+            else:
+                head, _, body = body.partition("\n")
+                assert head.startswith(carried)
+                lost = rest[: len(rest) - len(rest.lstrip())]
+                assert lost.endswith(body[: len(body) - len(body.lstrip())]), "the indentation of code stays"
+        rest, body, carried = rest.lstrip(), body.strip(), None
+        if not re.match(re.escape(body) + (r"\s*$" if is_mark(body) else ""), rest, re.MULTILINE):
+            body, _, carried = body.rpartition("\n")
+            body = body.rstrip()
+        assert rest.startswith(body)
+        rest = rest[len(body) :]
+    return rest
 
 
 def text_of(part: Part) -> str:
@@ -32,8 +123,13 @@ def test_a_short_reply_is_one_part_as_it_stands() -> None:
     assert parts("Yes.\n\nNo.") == (Words("Yes.\n\nNo."),)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "\u200b", "\u2060\ufeff", "\u3164", "\x7f"])
+@pytest.mark.requirement("ROOM-7")
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n", "\u200b", "\u2060\ufeff", "\u3164", "\x7f", "```\n```", "** **", "||\u200b||", "`\u2800`", "> "],
+)
 def test_a_reply_that_nobody_could_see_has_no_parts(text: str) -> None:
+    """C60."""
     assert parts(text) == ()
 
 
@@ -69,9 +165,24 @@ def test_a_block_whose_end_alone_is_left_makes_no_part_of_it() -> None:
     assert parts("````\nfirst line\n`````", limit=20) == (Words("````\nfirst line\n````"),)
 
 
+def test_a_block_that_the_text_leaves_open_is_closed() -> None:
+    assert parts("```py\nx = 1") == (Words("```py\nx = 1\n```"),)
+
+
+def test_a_mark_too_long_to_repeat_opens_nothing() -> None:
+    made = parts("`" * 3_000 + "\n" + "code\n" * 400)
+    assert all(units(each.text) <= 2_000 for each in made if isinstance(each, Words))
+    assert not text_of(made[-1]).endswith("```")
+
+
+@pytest.mark.parametrize("text", ["`" * 3 + "py" * 30 + "\ncode", "word " * 3 + "\n" + "`" * 3 + "py " * 30 + "\ncode"])
+def test_no_cut_goes_through_a_fence_where_there_is_another_place(text: str) -> None:
+    assert text_of(parts("word\n" + text, limit=40)[0]) in {"word", "word\nword word word"}
+
+
 def test_a_stretch_that_nobody_could_see_makes_no_part() -> None:
     made = parts("seen" + "\u2060" * 60 + "seen " + "\u2060" * 30, limit=20)
-    assert "".join(text_of(each) for each in made).replace("\u2060", "") == "seenseen"
+    assert "".join(text_of(each) for each in made).replace("\u2060", "").split() == ["seenseen"]
     assert all(is_visible(text_of(each)) for each in made)
 
 
@@ -120,3 +231,35 @@ def test_parts_of_code_fit_and_keep_every_word(blocks: list[str]) -> None:
 @given(st.text())
 def test_any_text_is_split_without_a_fault(text: str) -> None:
     assert all(units(each.text) <= 2_000 for each in parts(text) if isinstance(each, Words))
+
+
+@pytest.mark.requirement("ROOM-5")
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(long_texts)
+def test_parts_of_any_long_text_fit_are_balanced_and_join_to_the_text(text: str) -> None:
+    made = parts(text)
+    assert len(made) <= MESSAGES + 1
+    for each in made:
+        if isinstance(each, Words):
+            assert units(each.text) <= 2_000
+            assert still_open(each.text) is None
+    assert left_of(text, made).strip() == ""
+
+
+@pytest.mark.requirement("ROOM-5")
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(CLUSTERS), min_size=1, max_size=120), st.integers(24, 64))
+def test_no_cut_parts_what_a_reader_takes_for_one_letter(clusters: list[str], limit: int) -> None:
+    """Words without a space, so that every cut goes through them."""
+    text = "".join(clusters)
+    whole = regex.findall(r"\X", text)
+    found = [each for part in parts(text, limit) for each in regex.findall(r"\X", part.text)]
+    assert found == whole
+
+
+@pytest.mark.requirement("ROOM-5")
+def test_fifty_thousand_characters_are_four_messages_and_a_file() -> None:
+    text = "家族👨‍👩‍👧 は元気です。\n```py\n    x = 1\n" * 2_000
+    made = parts(text[:50_000])
+    assert [type(each) for each in made] == [Words] * MESSAGES + [TextFile]
+    assert left_of(text[:50_000], made) == ""
