@@ -36,7 +36,7 @@ $(STAMP): requirements.lock $(FETCHED) $(addsuffix /pyproject.toml,$(MEMBERS))
 	@touch $@
 
 lock: $(FETCHED)
-	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	$(UV) pip compile --quiet --universal --all-extras --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	  $(foreach m,clankie-settings clankie-stage clankie-captain clankie-bridge clankie-cli,--no-emit-package $(m)) \
 	  --group dev $(addsuffix /pyproject.toml,$(MEMBERS)) -o requirements.lock
 

@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from clankie_captain.agent.model import build_loop
-from clankie_captain.api import actions, conversations, health, openapi, problems, turns
+from clankie_captain.api import actions, conversations, health, lanes, openapi, problems, turns
 from clankie_captain.api.auth import Keys
 from clankie_captain.api.context import Captain
 from clankie_captain.api.header import WireHeader
@@ -28,8 +28,9 @@ from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
-from clankie_captain.lanes.turn_log import TurnFile
+from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
 from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Loop
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
@@ -41,6 +42,7 @@ from clankie_captain.store.events import EventStore
 from clankie_captain.store.lanes import LaneStore
 from clankie_captain.store.presences import PresenceStore
 from clankie_captain.store.runs import RunStore
+from clankie_captain.store.transcripts import TranscriptStore
 from clankie_settings import secrets
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.ids import PresenceId
@@ -91,7 +93,7 @@ def build(
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
     app.add_middleware(WireHeader)
-    for resource in (turns, actions, conversations, health):
+    for resource in (turns, actions, conversations, lanes, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
@@ -146,7 +148,9 @@ def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    registry = _registry(ground, runs, LineParts(lanes, held, signals, receipts, clock, ids), settlements)
+    metrics = Metrics()
+    line = LineParts(lanes, held, signals, receipts, clock, ids)
+    registry = _registry(ground, runs, line, settlements, metrics)
     desk = Desk(lanes, deliveries, ChangeStore(store), registry, settlements, signals, ground.trust, clock, ids)
     captain = Captain(
         keys=keys,
@@ -154,6 +158,8 @@ def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
         commands=Commands(ControlStore(store), registry, ground.trust, ground.settings.owner_id, clock),
         conversations=Conversations(desk, clock, ids),
         events=EventStore(store),
+        metrics=metrics,
+        transcripts=TranscriptStore(store),
         deliveries=deliveries,
         presences=PresenceStore(store),
         actions=held,
@@ -168,12 +174,14 @@ def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
     return captain, runs
 
 
-def _registry(ground: _Ground, runs: RunStore, line: LineParts, settlements: Waiters[Settled]) -> Registry:
+def _registry(
+    ground: _Ground, runs: RunStore, line: LineParts, settlements: Waiters[Settled], metrics: Metrics
+) -> Registry:
     parts = RunnerParts(
         runs=runs,
         line=line,
         loop=ground.loop,
-        turn_log=TurnFile(ground.settings.state / "turn-settled.jsonl"),
+        turn_log=TurnLogs(metrics, TurnFile(ground.settings.state / "turn-settled.jsonl")),
         limits=stall.limits(ground.settings.stall_after),
         persona=ground.persona,
     )

@@ -238,6 +238,49 @@ class Events(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class LaneSummary:
+    """A lane as it is listed: what lives and waits in it, how much is written, and when it was last used."""
+
+    id: str
+    kind: str
+    authority: str
+    live_run: str | None
+    waiting: int
+    entries: int
+    touched_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLine:
+    """An entry as it is looked at: its place, the run that wrote it (if one did), its kind, and its JSON."""
+
+    seq: int
+    run: str | None
+    kind: str
+    payload: str
+
+
+class Transcripts(Protocol):
+    """Lanes as they are looked at afterwards; ``store/transcripts.py`` says what each promises."""
+
+    async def lanes(self, after: str, most: int) -> tuple[LaneSummary, ...]:
+        """Lanes in the order of their ids, after one of them."""
+        ...
+
+    async def of_room(self, room: str, most: int) -> tuple[LaneSummary, ...]:
+        """The lanes of a Discord room, the last used first."""
+        ...
+
+    async def of_delivery(self, delivery: DeliveryId) -> tuple[LaneSummary, ...]:
+        """The lanes that a delivery of this id went to."""
+        ...
+
+    async def entries(self, lane: LaneId, after: int, most: int) -> tuple[EntryLine, ...] | None:
+        """What is written in a lane after one entry; None for a lane that there is none of."""
+        ...
+
+
 class Presences(Protocol):
     """What the captain remembers for presences; ``store/presences.py`` says what each promises."""
 

@@ -1,7 +1,7 @@
 """From whatever goes wrong to the code of the failed turn: one table. Source: FAIL-4.
 
 UnusableResponseError
-├── CutOffError           the stream ended without its terminal event
+├── CutOffError           the stream ended without its terminal event, or in a call that never came
 ├── LengthReachedError    the answer was cut at the model's output limit
 ├── WindowReachedError    the answer was cut at the model's window
 └── RefusedError          the model or its provider refused
@@ -26,8 +26,12 @@ _OVERFLOW_PHRASES: Final = (
     "context window",
     "input is too long",
     "reduce the length of the messages",
+    "exceed context limit",
+    "available context size",
+    "maximum number of tokens allowed",
+    "maximum prompt length",
 )
-_PROVIDER_PACKAGES: Final = frozenset({"openai", "anthropic", "httpx", "httpx2", "httpcore", "httpcore2"})
+_PROVIDER_PACKAGES: Final = frozenset({"openai", "anthropic", "google", "httpx", "httpx2", "httpcore", "httpcore2"})
 
 
 class UnusableResponseError(Exception):
@@ -37,7 +41,7 @@ class UnusableResponseError(Exception):
 
 
 class CutOffError(UnusableResponseError):
-    """The stream ended without saying that it was complete. Source: C11."""
+    """The stream ended without saying that it was complete, or in a call that it does not hold. Source: C11."""
 
 
 class LengthReachedError(UnusableResponseError):
@@ -115,6 +119,9 @@ def check(response: ModelResponse) -> None:
         case "length":
             raise LengthReachedError
         case "error":
+            raise CutOffError
+        case "tool_call" if not response.tool_calls:
+            # Whatever it says are words before a call, and the call was lost.
             raise CutOffError
         case None if not said:
             raise CutOffError

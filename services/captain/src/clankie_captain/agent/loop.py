@@ -1,7 +1,7 @@
 """A run of the model with its tools: one order in, one finish out."""
 
 import types
-from collections.abc import AsyncIterable, Awaitable, Callable, Generator
+from collections.abc import AsyncIterable, Awaitable, Callable, Generator, Sequence
 from typing import Any, Final
 
 from pydantic_ai import Agent, UsageLimits
@@ -10,9 +10,9 @@ from pydantic_ai.messages import AgentStreamEvent, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
 
-from clankie_captain.agent import retries
 from clankie_captain.agent.failures import failure_code, provider_words
 from clankie_captain.agent.pulse import Pulse
+from clankie_captain.agent.rescue import Rescue
 from clankie_captain.agent.stretch import Stretch, said
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.tools import toolset
@@ -38,18 +38,25 @@ async def _nothing_to_close() -> None: ...
 class PydanticLoop(Loop):
     """The loop port on pydantic-ai: one agent for all lanes, one run of it for each try.
 
+    ``models`` are asked in their order, the first one first in every run; see ``Rescue`` for when the next one is.
+
     A try that failed before the model's first token is made again from the transcript, so retries, a cut history and a
     captain that was restarted are the same thing.
     """
 
     def __init__(
-        self, model: Model, clock: Clock, pulse: Pulse, close: Callable[[], Awaitable[None]] = _nothing_to_close
+        self,
+        models: Sequence[Model],
+        clock: Clock,
+        pulse: Pulse,
+        close: Callable[[], Awaitable[None]] = _nothing_to_close,
     ) -> None:
         self._clock = clock
         self._pulse = pulse
         self._close = close
+        self._models = [TranscriptModel(model) for model in models]
         self._agent: Agent[Stretch, str | None] = Agent(
-            TranscriptModel(model),
+            self._models[0],
             deps_type=Stretch,
             output_type=[str, types.NoneType],
             retries={"tools": MISTAKEN_CALLS},
@@ -87,20 +94,21 @@ class PydanticLoop(Loop):
             return Answered(said(answer))
         if opening is None and not transcript.unanswered:
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, "NothingToAnswer")
-        rescue = _Rescue(order, transcript, line, self._clock)
+        rescue = Rescue(order, transcript, line, self._clock, len(self._models))
         while True:
             stretch = Stretch(transcript, line, opening)
             try:
-                return Answered(await self._run(order, stretch))
+                return Answered(await self._run(order, stretch, self._models[rescue.model]))
             except Exception as error:
                 if line.fence is not None or not await rescue.helped(error, stretch):
                     raise
             opening = stretch.opening
 
-    async def _run(self, order: Order, stretch: Stretch) -> str | None:
+    async def _run(self, order: Order, stretch: Stretch, model: Model) -> str | None:
         response: ModelResponse | None = None
         async with self._agent.iter(
             _STAND_IN,
+            model=model,
             deps=stretch,
             instructions=order.instructions,
             toolsets=[toolset(order.tools)],
@@ -123,54 +131,6 @@ class PydanticLoop(Loop):
         # Queued before the request opens, the words become part of it, behind the results of the tools. Source: LANE-3.
         for words in await line.boundary():
             run.enqueue(words.text)
-
-
-class _Rescue:
-    """What can be done about a failure: wait and try again, or go on with less."""
-
-    def __init__(self, order: Order, transcript: Transcript, line: Tether, clock: Clock) -> None:
-        self._order = order
-        self._transcript = transcript
-        self._line = line
-        self._clock = clock
-        self._size = -1
-        self._attempt = 0
-        self._relieved = False
-
-    async def helped(self, error: Exception, stretch: Stretch) -> bool:
-        """Whether it is worth another try now."""
-        code = failure_code(error)
-        if code in (FailureCode.CAPTAIN_CONTEXT_OVERFLOW, FailureCode.CAPTAIN_MODEL_REFUSED):
-            return await self._relieve(code)
-        if not stretch.silent:
-            return False
-        if self._transcript.size != self._size:
-            self._size, self._attempt = self._transcript.size, 0
-        self._attempt += 1
-        wait = retries.pause(error, self._attempt, self._order.run)
-        if wait is None:
-            return False
-        self._line.event()
-        await self._clock.sleep(wait)
-        return True
-
-    async def _relieve(self, code: FailureCode) -> bool:
-        overflow = code is FailureCode.CAPTAIN_CONTEXT_OVERFLOW
-        if self._relieved:
-            # The next message must not meet the same wall.
-            if overflow and (stays := self._transcript.own_only()) is not None:
-                await self._line.cut(stays)
-            return False
-        self._relieved = True
-        if overflow:
-            stays = self._transcript.shorten()
-        else:
-            # Words that a filter refused trip it again and again; without them this message may pass. Source: C34.
-            stays = self._transcript.own_only() if self._transcript.follows_unanswered() else None
-        if stays is None:
-            return False
-        await self._line.cut(stays)
-        return True
 
 
 async def _follow(events: AsyncIterable[AgentStreamEvent], stretch: Stretch) -> None:

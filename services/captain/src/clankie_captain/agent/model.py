@@ -1,7 +1,6 @@
-"""The model that is configured, and the loop on it. Providers are imported only when they are used."""
+"""The models that are configured, in the order in which they are asked, and the loop on them."""
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from typing import Final
 
 import httpx2
@@ -9,58 +8,43 @@ from pydantic import SecretStr
 from pydantic_ai.models import Model
 
 from clankie_captain.agent.loop import PydanticLoop
+from clankie_captain.agent.providers import ADDRESSES, BUILDERS, REHEARSAL, timeout
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.quietness import quiet_libraries
 from clankie_captain.errors import ConfigurationError
 from clankie_settings.clock import Clock
 from clankie_settings.schema import CaptainSettings
 
-REHEARSAL: Final = "rehearsal"
-"""The stage's model, which needs no key."""
-
-ADDRESSES: Final = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    REHEARSAL: "http://127.0.0.1:4320/provider/v1",
-}
-"""Where a provider is asked unless ``CLANKIE_MODEL_BASE_URL`` says otherwise."""
-
 DEFAULT_MODELS: Final = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-6.1-terra"}
 """What is asked where only a key is configured."""
-
-CONNECT_WITHIN: Final = timedelta(seconds=15)
-"""How long a connection to a provider may take; a stream itself is bounded by the stall watchdog. Source: FAIL-1."""
-
-WRITE_WITHIN: Final = timedelta(minutes=2)
-"""How long a provider may take no further bytes of a request. Source: FAIL-5."""
 
 _NO_KEY: Final = "none"
 
 
 def build_loop(settings: CaptainSettings, clock: Clock) -> PydanticLoop:
-    """The loop on the configured model; close it with ``aclose``.
+    """The loop on the configured models; close it with ``aclose``.
 
     Raises:
-        ConfigurationError: The model or its key is not configured; the message says which variable to set.
+        ConfigurationError: A model or its key is not configured; the message says which variable to set.
     """
     pulse = Pulse()
-    model, close = build_model(settings, pulse)
+    models, close = build_models(settings, pulse)
     quiet_libraries()
-    return PydanticLoop(model, clock, pulse, close)
+    return PydanticLoop(models, clock, pulse, close)
 
 
-def build_model(settings: CaptainSettings, pulse: Pulse) -> tuple[Model, Callable[[], Awaitable[None]]]:
-    """The configured model, and what closes its connections.
+def build_models(settings: CaptainSettings, pulse: Pulse) -> tuple[tuple[Model, ...], Callable[[], Awaitable[None]]]:
+    """The configured model and its fallbacks, and what closes their connections. Source: FAIL-5.
 
     Raises:
-        ConfigurationError: The model or its key is not configured; the message says which variable to set.
+        ConfigurationError: A model or its key is not configured; the message says which variable to set.
     """
-    provider, name = chosen_model(settings)
-    key = _key(settings, provider, name)
+    chosen = chosen_model(settings)
+    chain = dict.fromkeys([chosen, *(_split(name) for name in settings.model_fallbacks)])
+    reached = [(provider, name, *_way(settings, chosen[0], provider, name)) for provider, name in chain]
     client = _client(pulse)
-    address = settings.model_base_url or ADDRESSES[provider]
-    build = _anthropic if provider == "anthropic" else _openai
-    return build(name, key, address, client), client.aclose
+    models = tuple(BUILDERS[provider](name, key, address, client) for provider, name, key, address in reached)
+    return models, client.aclose
 
 
 def chosen_model(settings: CaptainSettings) -> tuple[str, str]:
@@ -70,8 +54,7 @@ def chosen_model(settings: CaptainSettings) -> tuple[str, str]:
         ConfigurationError: Neither a model nor a key is configured.
     """
     if settings.model is not None:
-        provider, _, name = settings.model.partition(":")
-        return provider, name or provider
+        return _split(settings.model)
     for provider, key in (("anthropic", settings.anthropic_api_key), ("openai", settings.openai_api_key)):
         if key is not None:
             return provider, DEFAULT_MODELS[provider]
@@ -80,56 +63,30 @@ def chosen_model(settings: CaptainSettings) -> tuple[str, str]:
     )
 
 
-def _key(settings: CaptainSettings, provider: str, name: str) -> str:
+def _split(model: str) -> tuple[str, str]:
+    provider, _, name = model.partition(":")
+    return provider, name or provider
+
+
+def _way(settings: CaptainSettings, first: str, provider: str, name: str) -> tuple[str, str]:
+    """Key and address of a model; another address holds for the provider of the configured model alone."""
     keys: dict[str, SecretStr | None] = {
         "anthropic": settings.anthropic_api_key,
+        "google": settings.google_api_key,
         "openai": settings.openai_api_key,
         REHEARSAL: SecretStr(_NO_KEY),
     }
-    key = keys[provider]
-    if key is not None:
-        return key.get_secret_value()
+    elsewhere = settings.model_base_url if provider == first else None
+    address = elsewhere or ADDRESSES[provider]
+    if (key := keys[provider]) is not None:
+        return key.get_secret_value(), address
     # A server of one's own seldom asks for one.
-    if settings.model_base_url is not None:
-        return _NO_KEY
-    raise ConfigurationError(f"CLANKIE_MODEL={provider}:{name} needs a key: set {provider.upper()}_API_KEY")
+    if elsewhere is not None:
+        return _NO_KEY, address
+    raise ConfigurationError(f"the model {provider}:{name} needs a key: set {provider.upper()}_API_KEY")
 
 
 def _client(pulse: Pulse) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(event_hooks={"response": [pulse.watch]}, timeout=_timeout(), limits=_limits())
-
-
-def _timeout() -> httpx2.Timeout:
-    # No bound on reading: a model may think for long, and the watchdog knows better what is dead.
-    return httpx2.Timeout(
-        connect=CONNECT_WITHIN.total_seconds(), write=WRITE_WITHIN.total_seconds(), read=None, pool=None
-    )
-
-
-def _limits() -> httpx2.Limits:
     # The lanes are bounded already; a second, hidden queue here would only look like a stall.
-    return httpx2.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=30.0)
-
-
-def _anthropic(name: str, key: str, address: str, client: httpx2.AsyncClient) -> Model:
-    from anthropic import AsyncAnthropic
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    sdk = AsyncAnthropic(api_key=key, base_url=address, http_client=client, max_retries=0, timeout=_timeout())
-    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=sdk))
-
-
-def _openai(name: str, key: str, address: str, client: httpx2.AsyncClient) -> Model:
-    from openai import AsyncOpenAI
-    from pydantic_ai.profiles.openai import OpenAIModelProfile
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    from clankie_captain.agent.openai_chat import SteadyCompletions
-    from clankie_captain.agent.openai_transform import skip_message_walk
-
-    skip_message_walk()
-    sdk = AsyncOpenAI(api_key=key, base_url=address, http_client=client, max_retries=0, timeout=_timeout())
-    # A stream that just ends is a failure, whoever sent it. Source: C11.
-    whole = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
-    return SteadyCompletions(name, provider=OpenAIProvider(openai_client=sdk), profile=whole)
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=30.0)
+    return httpx2.AsyncClient(event_hooks={"response": [pulse.watch]}, timeout=timeout(), limits=limits)

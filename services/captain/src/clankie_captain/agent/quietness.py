@@ -5,7 +5,9 @@ from typing import Final
 
 import pydantic_ai
 
-TALKATIVE: Final = ("anthropic", "httpcore", "httpcore2", "httpx", "httpx2", "openai", "pydantic_ai")
+TALKATIVE: Final = (
+    *("anthropic", "google", "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "openai", "pydantic_ai"),
+)
 """Loggers whose lines may hold addresses, bodies or a provider's words."""
 
 

@@ -18,7 +18,7 @@ from clankie_captain.agent.failures import check
 from clankie_captain.agent.scrubbing import scrub
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
-from clankie_captain.agent.validity import clean_request, clean_response
+from clankie_captain.agent.validity import clean_request, clean_response, with_distinct_calls
 from clankie_captain.core.run import Usage
 
 
@@ -67,6 +67,7 @@ class Stretch:
         check(response)
         self.silent = False
         if (cleaned := clean_response(response)) is not None:
+            cleaned = with_distinct_calls(cleaned, self.transcript.call_ids)
             await self._record(cleaned)
             # What runs is what was recorded: the arguments of its calls hold no broken characters either.
             response.parts = cleaned.parts

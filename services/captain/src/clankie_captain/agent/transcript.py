@@ -32,6 +32,12 @@ class Transcript:
         return len(self._kept)
 
     @property
+    def call_ids(self) -> set[str]:
+        """The ids of all calls that were ever made in it."""
+        said = (each.message for each in self._kept if isinstance(each.message, ModelResponse))
+        return {call.tool_call_id for response in said for call in response.tool_calls}
+
+    @property
     def unanswered(self) -> bool:
         """Whether it ends in a request."""
         return bool(self._kept) and isinstance(self._kept[-1].message, ModelRequest)

@@ -1,6 +1,7 @@
 """What a provider takes: pure rules over one message, and over calls and their results. Source: LANE-14."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,6 +19,10 @@ from pydantic_ai.messages import (
 )
 
 from clankie_captain.agent.scrubbing import is_blank, scrub, scrub_data, scrub_json
+
+_ELSEWHERE: Final = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME: Final = 64
+_LONGEST_ID: Final = 40
 
 NO_OUTPUT: Final = "(no output)"
 """What stands for an empty tool result: providers refuse empty ones. Source: C10."""
@@ -48,6 +53,21 @@ def clean_response(response: ModelResponse) -> ModelResponse | None:
 def clean(message: ModelMessage) -> ModelMessage | None:
     """Either kind of message, cleaned; None if nothing is left of it."""
     return clean_request(message) if isinstance(message, ModelRequest) else clean_response(message)
+
+
+def with_distinct_calls(response: ModelResponse, taken: Collection[str]) -> ModelResponse:
+    """The response with ids of calls that every provider takes and that are not ``taken`` in the history.
+
+    Only for a response whose calls nobody has answered yet.
+    """
+    known = set(taken)
+    parts: list[ModelResponsePart] = []
+    for part in response.parts:
+        if isinstance(part, ToolCallPart):
+            part = replace(part, tool_call_id=_distinct(_wire_name(part.tool_call_id, _LONGEST_ID) or "call", known))
+            known.add(part.tool_call_id)
+        parts.append(part)
+    return replace(response, parts=parts)
 
 
 def answered_call(part: ModelRequestPart) -> str | None:
@@ -124,13 +144,26 @@ def _clean_response_part(part: ModelResponsePart, partial: bool) -> ModelRespons
             return None if is_blank(text) else replace(part, content=text)
         case ThinkingPart(content=content, signature=signature):
             text = scrub(content)
+            if signature and text != content:
+                # A signed thought is taken back unmodified or not at all.
+                return None
             return None if is_blank(text) and not signature else replace(part, content=text)
         case ToolCallPart(args=args):
             cleaned = scrub_json(args) if isinstance(args, str) else scrub_data(args)
-            call = replace(part, args=cleaned, tool_name=scrub(part.tool_name))
+            call = replace(part, args=cleaned, tool_name=_wire_name(part.tool_name, _LONGEST_NAME) or "nameless")
             return None if partial and not _whole(call) else call
         case _:
             return part
+
+
+def _wire_name(name: str, longest: int) -> str:
+    # The narrowest rule of all providers, for names of tools and ids of calls alike; another's may hold anything.
+    return _ELSEWHERE.sub("_", name)[:longest]
+
+
+def _distinct(name: str, known: Collection[str]) -> str:
+    numbered = (f"{name[: _LONGEST_ID - 6]}_{number}" for number in range(2, len(known) + 3))
+    return next(each for each in (name, *numbered) if each not in known)
 
 
 def _whole(call: ToolCallPart) -> bool:

@@ -14,7 +14,8 @@ from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
-from clankie_captain.ports import Actions, Deliveries, Events, Presences
+from clankie_captain.metrics import Metrics
+from clankie_captain.ports import Actions, Deliveries, Events, Presences, Transcripts
 from clankie_settings.clock import Clock
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -28,6 +29,8 @@ class Captain:
     commands: Commands
     conversations: Conversations
     events: Events
+    metrics: Metrics
+    transcripts: Transcripts
     deliveries: Deliveries
     presences: Presences
     actions: Actions

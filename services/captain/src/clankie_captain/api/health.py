@@ -1,12 +1,15 @@
 """``/healthz``, ``/readyz`` and ``/v1/stats``. Source: OPS-8."""
 
+import ipaddress
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
 
 from clankie_captain.api.auth import operator
 from clankie_captain.api.context import Captain, captain
 from clankie_captain.api.problems import ProblemError
+from clankie_captain.metrics import CONTENT_TYPE
 from clankie_settings.wire.version import WIRE_VERSION
 
 router = APIRouter()
@@ -30,6 +33,21 @@ async def readyz(parts: Parts) -> dict[str, object]:
     except Exception as error:  # whatever the store's trouble is, the captain is not ready
         raise ProblemError(503, "store_failed", "the store does not answer; check the disk and the log") from error
     return {"ready": True, "version": parts.version, "wire_versions": [WIRE_VERSION]}
+
+
+@router.get("/metrics")
+async def metrics(request: Request, parts: Parts) -> Response:
+    """Measures for Prometheus; without a token on loopback, with the operator's from elsewhere."""
+    if not _from_here(request):
+        operator(request)
+    return Response(parts.metrics.exposed(await parts.deliveries.counts()), media_type=CONTENT_TYPE)
+
+
+def _from_here(request: Request) -> bool:
+    try:
+        return request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
 
 
 @router.get("/v1/stats", dependencies=[Depends(operator)])

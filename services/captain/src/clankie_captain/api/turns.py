@@ -86,6 +86,7 @@ async def take_receipt(request: Request, parts: Parts, presence: AskingPresence,
     receipt = await body.read(request, Receipt, "invalid_receipt")
     received = await parts.deliveries.receive(presence, DeliveryId(delivery_id), receipt)
     if received.latency is not None:
+        parts.metrics.replied(received.latency)
         latency = round(received.latency.total_seconds() * 1000)
         _log.info("discord.text.reply", presence=presence, delivery=delivery_id, parts=receipt.of, latency_ms=latency)
     return _json(ReceiptAnswer(delivery_id=delivery_id, owed=received.owed))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from clankie_captain.ports import SettledRun
+from clankie_captain.ports import SettledRun, TurnLog
 
 _log = structlog.get_logger()
 
@@ -31,6 +31,18 @@ class TurnFile:
     def _append(self, line: str) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line)
+
+
+class TurnLogs:
+    """Several places where settled runs are written down, as one."""
+
+    def __init__(self, *logs: TurnLog) -> None:
+        self._logs = logs
+
+    async def settled(self, record: SettledRun) -> None:
+        """Tell each of them."""
+        for log in self._logs:
+            await log.settled(record)
 
 
 def _content_free(record: SettledRun) -> dict[str, object]:
