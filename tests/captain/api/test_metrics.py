@@ -1,6 +1,7 @@
 """Prometheus is told counts and durations by code, and nothing that a person wrote."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -62,7 +63,7 @@ async def test_settled_runs_and_posted_replies_are_counted_by_code(captain: Runn
 async def test_from_elsewhere_the_measures_need_the_operators_token(
     captain: RunningCaptain, client: tuple[str, int] | None
 ) -> None:
-    scope = {"type": "http", "headers": [], "client": client, "app": captain.app}
+    scope: dict[str, Any] = {"type": "http", "headers": [], "client": client, "app": captain.app}
     with pytest.raises(ProblemError) as refused:
         await metrics(Request(scope), captain.app.state.captain)
     assert refused.value.problem.status == 401
