@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from clankie_captain.core.activity import ToolState
 from clankie_captain.core.run import Draft, Entry, Finish, Order, Usage, Words
 from clankie_captain.ports import Loop, RunLine, UpdateOutcome
 from clankie_settings.ids import DeliveryId, LaneId, RunId
@@ -50,6 +51,7 @@ class Line(RunLine):
         self.steered: list[Words] = []
         self.texts: list[str] = []
         self.usage = Usage()
+        self.tools: list[tuple[str, ToolState]] = []
         self.updates: list[str] = []
         self.cuts: list[int] = []
         self.outcome: UpdateOutcome = UpdateOutcome("posted")
@@ -96,6 +98,10 @@ class Line(RunLine):
     def wrote(self, text: str) -> None:
         self._call("wrote")
         self.texts.append(text)
+
+    def tool(self, name: str, state: ToolState) -> None:
+        self._call(f"tool {state}")
+        self.tools.append((name, state))
 
     def spent(self, usage: Usage) -> None:
         self._call("spent")

@@ -10,7 +10,18 @@ from tests.captain.agent.provider import Protocol, Provider, Refuse, Say
 
 UPDATE = ("send_text_update", '{"text": "soon"}')
 PLACES = [
-    *("boundary", "record request", "requesting", "received", "event", "wrote", "spent", "record response", "update")
+    *(
+        "boundary",
+        "record request",
+        "requesting",
+        "received",
+        "event",
+        "wrote",
+        "spent",
+        "record response",
+        "update",
+        "tool started",
+    )
 ]
 
 

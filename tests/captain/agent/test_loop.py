@@ -110,7 +110,8 @@ async def test_the_lane_hears_of_requests_words_thoughts_calls_bytes_and_costs(
     await lane.run(loop, "go", line=line)
     told = [call for call in line.calls if call not in ("event", "received")]
     assert told == [
-        *("boundary", "record request", "requesting", "wrote", "wrote", "spent", "record response", "update"),
+        *("boundary", "record request", "requesting", "wrote", "wrote", "spent", "record response"),
+        *("tool started", "update", "tool ended"),
         *("boundary", "record request", "requesting", "wrote", "spent", "record response"),
     ]
     assert "".join(line.texts) == "Let me seeHere"

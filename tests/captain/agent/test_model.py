@@ -10,7 +10,7 @@ import pydantic_ai
 import pytest
 from pydantic import SecretStr
 
-from clankie_captain.agent.model import DEFAULT_MODELS, build_loop, build_model, chosen_model
+from clankie_captain.agent.model import DEFAULT_MODELS, build_loop, build_models, chosen_model
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.quietness import TALKATIVE, quiet_libraries
 from clankie_captain.errors import ConfigurationError
@@ -50,7 +50,7 @@ def test_the_model_is_the_named_one_or_that_of_the_key(given: dict[str, Any], ex
 )
 def test_what_is_missing_is_named_in_one_line(given: dict[str, Any], named: list[str]) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        build_model(settings(**given), Pulse())
+        build_models(settings(**given), Pulse())
     line = str(caught.value)
     assert "\n" not in line
     assert all(name in line for name in named)
@@ -80,7 +80,7 @@ async def test_the_provider_is_asked_at_its_own_address_or_the_configured_one(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere.test")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere.test")
-    model, close = build_model(settings(**given), Pulse())
+    (model,), close = build_models(settings(**given), Pulse())
     assert model.base_url == address
     await close()
 

@@ -23,7 +23,7 @@ NO_REHEARSAL: Final = (
 
 FORWARDED: Final = (
     "model", "model_base_url", "model_fallbacks", "model_window", "anthropic_api_key", "openai_api_key",
-    "persona_file", "images", "stall_seconds", "live_runs", "names", "reply_policy",
+    "google_api_key", "persona_file", "images", "stall_seconds", "live_runs", "names", "reply_policy",
     "captain_url", "captain_bind", "captain_token", "operator_token",
 )  # fmt: skip
 """What a trial on the stage takes over from the settings; guilds, rooms, state and lists of actors are the stage's."""
@@ -134,7 +134,7 @@ def _services(env: Mapping[str, str], folder: Path | None) -> tuple[Program, ...
 
 def _foreign(env: Mapping[str, str]) -> dict[str, str]:
     """The environment without anything that is Clankie's."""
-    ours = ("CLANKIE_", "DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+    ours = ("CLANKIE_", "DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY")
     return {name: value for name, value in env.items() if not name.startswith(ours)}
 
 

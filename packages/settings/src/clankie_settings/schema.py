@@ -96,8 +96,8 @@ def _database(url: str) -> str:
 
 
 def _model(name: str) -> str:
-    if name != "rehearsal" and not re.fullmatch(r"(anthropic|openai):\S+", name):
-        raise ValueError("expected anthropic:NAME, openai:NAME, or rehearsal for the stage's model")
+    if name != "rehearsal" and not re.fullmatch(r"(anthropic|google|openai):\S+", name):
+        raise ValueError("expected anthropic:NAME, openai:NAME, google:NAME, or rehearsal for the stage's model")
     return name
 
 
@@ -174,6 +174,7 @@ class _ModelSettings(SharedSettings):
     """Any address that speaks the provider's protocol."""
     anthropic_api_key: SecretStr | None = None
     openai_api_key: SecretStr | None = None
+    google_api_key: SecretStr | None = None
 
 
 class CaptainSettings(_ModelSettings):
