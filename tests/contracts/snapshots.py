@@ -11,13 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from clankie_captain import app as composition
+from clankie_settings.wire.command import Command, CommandAnswer, Edit
+from clankie_settings.wire.operator import Conversation, OperatorMessage, RunReceipt
 from clankie_settings.wire.problem import Problem
 from clankie_settings.wire.scalars import WireModel
 from tests.captain.api.running import ToldLoop, settings
-from tests.settings.wire.samples import SAMPLES, Json
+from tests.settings.wire.samples import ROOM, SAMPLES, Json
 
 FRAMES = Path(__file__).with_name("frames")
 OPENAPI = Path(__file__).with_name("openapi.json")
+
+# Shapes that travel besides those whose every field is tried in tests/settings.
+MORE: list[tuple[type[WireModel], Json]] = [
+    (Edit, {"body": "hello again", "edited_at": "2026-01-02T03:04:06Z"}),
+    (
+        Command,
+        {"command_id": "600", "name": "stop", "room": ROOM, "actor": {"actor_id": "11", "display_name": "Ann"}},
+    ),
+    (CommandAnswer, {"text": "Stopped."}),
+    (Conversation, {"conversation_id": "c_1"}),
+    (OperatorMessage, {"text": "hello", "delivery": "queue", "client_id": "1"}),
+    (RunReceipt, {"run_receipt": "m_1", "state": "queued"}),
+]
 
 PROBLEM: Json = {
     "type": "about:blank",
@@ -31,7 +46,7 @@ PROBLEM: Json = {
 
 def shapes() -> Iterator[tuple[str, type[WireModel], Json]]:
     """Every shape of the wire by the name of its file, with a document in which each field is present."""
-    for kind, document in [*SAMPLES, (Problem, PROBLEM)]:
+    for kind, document in [*SAMPLES, *MORE, (Problem, PROBLEM)]:
         yield re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower(), kind, document
 
 

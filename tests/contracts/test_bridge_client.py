@@ -30,7 +30,7 @@ from clankie_settings.wire.action import TextUpdate, Typing
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
-from clankie_settings.wire.trigger import Trigger
+from clankie_settings.wire.trigger import Actor, Trigger
 from clankie_settings.wire.version import WIRE_HEADER
 from tests.captain.api.conftest import Restart
 from tests.captain.api.running import CAPTAIN_TOKEN, OPERATOR_TOKEN, PATIENCE_S, SECOND_TOKEN, RunningCaptain, answers
@@ -123,7 +123,8 @@ async def test_a_full_lane_is_a_result_and_no_error(captain: RunningCaptain, tur
     await turns.hand_over(trigger("400"))
     await captain.loop.until_asked()
     for number in range(bounds.QUEUED_TURNS):
-        await turns.hand_over(trigger(f"w{number}"))
+        # Each from another speaker, whose own allowance it does not exceed.
+        await turns.hand_over(trigger(f"w{number}", actor=Actor(actor_id=f"{number}", display_name="Bob")))
     refused = await turns.hand_over(trigger("500"))
     assert isinstance(refused, Failed)
     assert (refused.code, refused.run_id) == (FailureCode.LANE_QUEUE_FULL, None)

@@ -58,7 +58,7 @@ def test_every_shape_that_travels_by_itself_has_a_frame_and_each_frame_a_shape()
         for _, kind in inspect.getmembers(import_module(module.name), inspect.isclass)
         if issubclass(kind, WireModel) and not kind.__name__.startswith("_") and kind is not WireModel
     }
-    assert known == within, "add a document to tests/settings/wire/samples.py; python -m tests.contracts.snapshots"
+    assert known == within, "add a document of it to tests/contracts/snapshots.py; python -m tests.contracts.snapshots"
 
 
 def parts(*kinds: type[WireModel]) -> list[type[WireModel]]:

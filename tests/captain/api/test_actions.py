@@ -103,7 +103,8 @@ async def test_a_resumed_stream_goes_on_behind_the_last_event(captain: RunningCa
 async def test_more_actions_than_one_reading_holds_come_in_one_go(captain: RunningCaptain) -> None:
     captain.loop.script = Updating("one", "two", "three")
     for number in range(35):
-        await captain.post(message(f"{400 + number}"))
+        # Each from another speaker, whose own allowance it does not exceed.
+        await captain.post(message(f"{400 + number}", actor={"actor_id": f"{number}", "display_name": "Ann"}))
     async with actions(captain) as stream, asyncio.timeout(bounds.SSE_COMMENT_EVERY.total_seconds() / 2):
         assert [(await anext(stream)).id for _ in range(105)] == [str(number) for number in range(1, 106)]
 

@@ -26,12 +26,15 @@ pytestmark = pytest.mark.requirement("SEC-1")
 PRESENCE_ROUTES = [
     ("POST", "/v1/turns"),
     ("GET", "/v1/turns?owed=true"),
-    ("GET", "/v1/turns/400"),
+    ("PATCH", "/v1/turns/400"),
+    ("DELETE", "/v1/turns/400"),
     ("POST", "/v1/turns/400/receipts"),
     ("GET", "/v1/presences/discord/actions"),
     ("GET", "/v1/presences/discord/rooms"),
+    ("POST", "/v1/presences/discord/commands"),
     ("POST", "/v1/actions/act_1/receipt"),
 ]
+SHARED_ROUTES = [("GET", "/v1/turns/400"), ("POST", "/v1/turns/400/cancel")]
 
 
 async def asked(captain: RunningCaptain, method: str, path: str, authorization: str | None) -> httpx.Response:
@@ -58,7 +61,9 @@ async def asked(captain: RunningCaptain, method: str, path: str, authorization: 
 async def test_no_route_of_a_presence_opens_without_its_token(
     captain: RunningCaptain, authorization: str | None, status: int, code: str
 ) -> None:
-    for method, path in PRESENCE_ROUTES:
+    # What the operator may ask of its own turns as well is no refusal to the operator.
+    shared = SHARED_ROUTES if status == 401 else []
+    for method, path in [*PRESENCE_ROUTES, *shared]:
         answer = await asked(captain, method, path, authorization)
         assert (path, answer.status_code, answer.json()["code"]) == (path, status, code)
         assert ("WWW-Authenticate" in answer.headers) == (status == 401)
@@ -101,6 +106,13 @@ async def test_another_presence_finds_nothing_of_a_delivery(captain: RunningCapt
             refused = await second.get(f"/v1/presences/discord/{path}")
             assert (refused.status_code, refused.json()["code"]) == (403, "presence_mismatch")
     assert (await captain.client.get("/v1/turns/400")).json()["owed"]
+
+
+async def test_the_operator_finds_nothing_of_a_presences_delivery(captain: RunningCaptain) -> None:
+    await captain.post(PLAIN)
+    for method, path in SHARED_ROUTES:
+        answer = await asked(captain, method, path, f"Bearer {OPERATOR_TOKEN}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown_delivery")
 
 
 async def test_two_presences_may_use_one_id(captain: RunningCaptain) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from clankie_captain.core.admission import steer_by
-from clankie_captain.core.lane import LaneKey, Trust, lane_for
+from clankie_captain.core.lane import OPERATOR, LaneKey, Trust, lane_for
 from clankie_settings.ids import LaneId, TurnId
 from clankie_settings.wire.trigger import Room, Trigger
 from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, OWNER, trigger
@@ -43,9 +43,14 @@ CONSOLE = Room(platform="console", channel_id="desk")
             LaneKey(LaneId("rooms/discord:dm:301~system"), "room", "system"),
         ),
         (
-            trigger(actor=OWNER, room=CONSOLE),
+            trigger(actor=OWNER, room=CONSOLE, presence_id=OPERATOR),
             Trust(),
             LaneKey(LaneId("conversations/desk"), "conversation", "system"),
+        ),
+        (
+            trigger(actor=OWNER, room=CONSOLE),
+            OWNER_TRUSTED,
+            LaneKey(LaneId("conversations/discord:desk"), "conversation", "social"),
         ),
     ],
     ids=[
@@ -57,6 +62,7 @@ CONSOLE = Room(platform="console", channel_id="desk")
         "a trusted actor in a trusted room",
         "a trusted actor's DM",
         "the operator",
+        "another presence's console",
     ],
 )
 def test_each_delivery_has_the_lane_of_its_room_and_authority(said: Trigger, trust: Trust, expected: LaneKey) -> None:
