@@ -20,6 +20,7 @@ from clankie_bridge.core.admission import Policy
 from clankie_bridge.core.exchange import ReplyPolicies, ReplyPolicy
 from clankie_bridge.core.manners import Switch
 from clankie_bridge.core.pace import Backoff
+from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
@@ -34,6 +35,7 @@ from clankie_bridge.discord.gateway import Gateway, Tap, check_application
 from clankie_bridge.discord.history import DiscordHistory
 from clankie_bridge.discord.rest import DISCORD, Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
+from clankie_bridge.discord.surface import DiscordSurface
 from clankie_bridge.discord.typing import DiscordIndicator
 from clankie_bridge.errors import CannotStart, DiscordAway
 from clankie_bridge.evidence import EvidenceFile
@@ -89,7 +91,10 @@ class _Common:
     patience: Patience
     history: DiscordHistory
     tasks: Tasks
-    directory: Directory = field(default_factory=Directory)
+    gate: Gate
+    surface: DiscordSurface
+    cards: Cards
+    directory: Directory
     rooms: Rooms = field(default_factory=Rooms)
     deliveries: Deliveries = field(default_factory=Deliveries)
     progress: Progress = field(default_factory=Progress)
@@ -104,11 +109,12 @@ class _Parts:
     resumption: Resumption
     rooms: Rooms
     deliveries: Deliveries
+    cards: Cards
 
     @property
     def are_quiet(self) -> bool:
-        """Whether nothing waits to be handed over, and no reply is on its way."""
-        return self.rooms.are_quiet and self.deliveries.are_quiet
+        """Whether nothing waits to be handed over, no reply is on its way, and no card stays behind."""
+        return self.rooms.are_quiet and self.deliveries.are_quiet and self.cards.are_quiet
 
 
 class Bridge:
@@ -160,18 +166,14 @@ class Bridge:
             raise _Stopped
 
     def _joined(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Parts:
-        common = _Common(
-            captain=CaptainTurns(connection),
-            patience=Patience(self._clock, self._jitter, self._log),
-            history=DiscordHistory(rest, self._log),
-            tasks=tasks,
-        )
+        common = self._common(rest, connection, tasks)
         posting = self._posting(common, rest)
         waiting = Waiting(
             captain=common.captain,
             patience=common.patience,
             posting=posting,
             notices=_switched(common.directory, {key: room.notices for key, room in self._settings.rooms.items()}),
+            cards=common.cards,
             deliveries=common.deliveries,
             evidence=self._evidence,
             tasks=tasks,
@@ -189,11 +191,26 @@ class Bridge:
         )
         ingress = self._ingress(common, waiting, resumption)
         signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self._log), rest)
-        return _Parts(ingress, signals, resumption, common.rooms, common.deliveries)
+        return _Parts(ingress, signals, resumption, common.rooms, common.deliveries, common.cards)
+
+    def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
+        gate, directory = Gate(self._clock), Directory()
+        surface = DiscordSurface(rest, gate, self._clock, self._jitter, self._log)
+        card = _switched(directory, {key: room.card for key, room in self._settings.rooms.items()})
+        return _Common(
+            captain=CaptainTurns(connection),
+            patience=Patience(self._clock, self._jitter, self._log),
+            history=DiscordHistory(rest, self._log),
+            tasks=tasks,
+            gate=gate,
+            surface=surface,
+            cards=Cards(surface=surface, switch=card, tasks=tasks, clock=self._clock),
+            directory=directory,
+        )
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
         return Posting(
-            sender=DiscordSender(rest, Gate(self._clock), self._clock, self._jitter, self._log),
+            sender=DiscordSender(rest, common.gate, self._clock, self._jitter, self._log),
             captain=common.captain,
             patience=common.patience,
             clock=self._clock,
@@ -240,6 +257,8 @@ class Bridge:
             patience=common.patience,
             posting=posting,
             indicator=DiscordIndicator(rest, self._log),
+            cards=common.cards,
+            surface=common.surface,
             deliveries=common.deliveries,
             rooms=common.rooms,
             tasks=common.tasks,
@@ -264,6 +283,8 @@ class Bridge:
 
     async def _drain(self, parts: _Parts) -> None:
         deadline = self._clock.elapsed() + _DRAIN
+        for delivery in parts.deliveries:
+            parts.cards.end(delivery)
         while self._clock.elapsed() < deadline and not (self._tap.is_empty and parts.are_quiet):
             await self._clock.sleep(_DRAIN_TICK)
 

@@ -94,6 +94,33 @@ class Indicator(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Something besides words is in the room, or, with a code, is not."""
+
+    code: str | None = None
+
+
+class Surface(Protocol):
+    """What he puts into a room besides words. Nothing of it ever raises, or is waited for by a turn."""
+
+    async def show(self, channel_id: str, text: str, nonce: str) -> str | None:
+        """Post a card without a notification; its message's id, or None where it cannot be there."""
+        ...
+
+    async def change(self, channel_id: str, message_id: str, text: str) -> bool:
+        """Change a card; whether it is still there."""
+        ...
+
+    async def remove(self, channel_id: str, message_id: str) -> None:
+        """Take a card away."""
+        ...
+
+    async def react(self, channel_id: str, message_id: str, emoji: str) -> Done:
+        """Put an emoji on a message."""
+        ...
+
+
 class History(Protocol):
     """What was said in a room before."""
 

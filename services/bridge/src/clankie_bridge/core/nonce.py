@@ -4,7 +4,7 @@ import base64
 import hashlib
 from typing import Final, Literal
 
-Purpose = Literal["reply", "update", "post", "notice"]
+Purpose = Literal["reply", "update", "post", "notice", "card"]
 """Why words are posted; two purposes never share a nonce."""
 
 _CHARS: Final = 24

@@ -1,6 +1,7 @@
 """The deliveries that are under way."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Final
 
 from clankie_bridge.desk.room import Delivery, Room
@@ -24,6 +25,9 @@ class Deliveries:
     def get(self, delivery_id: str) -> Delivery | None:
         """The delivery with this id, while it is under way."""
         return self._open.get(delivery_id)
+
+    def __iter__(self) -> Iterator[Delivery]:
+        return iter([*self._open.values()])
 
     @property
     def are_quiet(self) -> bool:

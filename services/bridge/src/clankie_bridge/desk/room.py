@@ -5,6 +5,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final
 
+from clankie_bridge.core.card import Card
 from clankie_bridge.core.exchange import Exchange
 from clankie_bridge.core.message import Message
 from clankie_bridge.discord.normalize import Change
@@ -43,6 +44,7 @@ class Delivery:
         sending: Whether the first part of its reply is on its way.
         typing: The lighting of the indicator that is under way.
         actions: Numbers of actions for it that are not done.
+        card: Its tool-activity card.
     """
 
     id: str
@@ -53,6 +55,7 @@ class Delivery:
     sending: bool = False
     typing: asyncio.Task[None] | None = None
     actions: set[int] = field(default_factory=set[int])
+    card: Card | None = None
 
     def stop_typing(self) -> None:
         """Take back the indicator's next lighting. Source: C63."""

@@ -1,4 +1,7 @@
-"""What the captain wants besides the reply: typing, updates, words nobody waits for. Source: ROOM-2, ROOM-3."""
+"""What the captain wants besides the reply: typing, cards, updates, reactions, words nobody waits for.
+
+Source: ROOM-2, ROOM-3, ROOM-4.
+"""
 
 import asyncio
 import contextlib
@@ -9,12 +12,13 @@ from typing import Final, assert_never
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import render
 from clankie_bridge.core.render import Words
+from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.posting import Posting
 from clankie_bridge.desk.room import Delivery, Rooms
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses
-from clankie_bridge.ports import Actions, Captain, Indicator, Log, Signal
+from clankie_bridge.ports import Actions, Captain, Indicator, Log, Signal, Surface
 from clankie_settings import bounds
 from clankie_settings.wire.action import Clear, Post, React, Speak, StoredAction, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
@@ -70,6 +74,8 @@ class Signals:
         patience: Patience,
         posting: Posting,
         indicator: Indicator,
+        cards: Cards,
+        surface: Surface,
         deliveries: Deliveries,
         rooms: Rooms,
         tasks: Tasks,
@@ -81,6 +87,8 @@ class Signals:
         self._patience = patience
         self._posting = posting
         self._indicator = indicator
+        self._cards = cards
+        self._surface = surface
         self._deliveries = deliveries
         self._rooms = rooms
         self._tasks = tasks
@@ -116,7 +124,12 @@ class Signals:
                 delivery = self._deliveries.get(action.delivery_id)
                 if delivery is not None:
                     delivery.stop_typing()
-            case ToolActivity() | TextUpdate() | Post() | React() | Speak() | None:
+                    self._cards.end(delivery)
+            case ToolActivity():
+                delivery = self._deliveries.get(action.delivery_id)
+                if delivery is not None:
+                    self._cards.heard(delivery, action)
+            case TextUpdate() | Post() | React() | Speak() | None:
                 pass
             case _:
                 assert_never(action)
@@ -152,7 +165,9 @@ class Signals:
                     receipt = await self._update(action, sequence, delivery)
                 case Post():
                     receipt = await self._post(action)
-                case React() | Speak():
+                case React():
+                    receipt = await self._react(action, delivery)
+                case Speak():
                     receipt = ActionReceipt(ok=False, code="not_supported")
                 case _:
                     assert_never(action)
@@ -171,6 +186,12 @@ class Signals:
             return await self._posting.words(
                 "update", delivery.room, action.action_id, (Words(action.text),), delivery.message_id
             )
+
+    async def _react(self, action: React, delivery: Delivery | None) -> ActionReceipt:
+        if delivery is None:
+            return ActionReceipt(ok=False, code="unknown_delivery")
+        done = await self._surface.react(delivery.room.channel_id, delivery.message_id, action.emoji)
+        return ActionReceipt(ok=done.code is None, code=done.code)
 
     async def _post(self, action: Post) -> ActionReceipt:
         room = self._rooms.at(action.room.channel_id, action.room.guild_id)

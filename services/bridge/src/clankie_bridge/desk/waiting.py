@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final, assert_never
 
 from clankie_bridge.captain.patience import AWAY, Patience
+from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.posting import INCOMPLETE, Posting
 from clankie_bridge.desk.room import Delivery, Room
@@ -35,6 +36,7 @@ class Waiting:
         patience: Patience,
         posting: Posting,
         notices: Callable[[Room], bool],
+        cards: Cards,
         deliveries: Deliveries,
         evidence: Evidence,
         tasks: Tasks,
@@ -46,6 +48,7 @@ class Waiting:
         self._patience = patience
         self._posting = posting
         self._notices = notices
+        self._cards = cards
         self._deliveries = deliveries
         self._evidence = evidence
         self._tasks = tasks
@@ -61,6 +64,7 @@ class Waiting:
         try:
             result = await self._settled(delivery) if isinstance(answer, Pending) else answer
             delivery.settled = result
+            self._cards.end(delivery)
             if not isinstance(result, Replied):
                 delivery.stop_typing()
             await self._conclude(delivery, result, parts_posted)
@@ -68,6 +72,7 @@ class Waiting:
             self._log.error("result_lost", delivery=delivery.id, kind=type(error).__name__)
             self._record(delivery, Happened.FAILED, "result_lost")
         finally:
+            self._cards.end(delivery)
             self._deliveries.close(delivery)
 
     async def _settled(self, delivery: Delivery) -> Settled:

@@ -88,6 +88,22 @@ class Rest:
         form = {"payload_json": (None, httpx.Request("POST", "http://x", json=json).content, "application/json")}
         return await self._call("POST", path, files={**form, "files[0]": (*file, "text/plain; charset=utf-8")})
 
+    async def patch(self, path: str, json: Json) -> Answer:
+        """Change something.
+
+        Raises:
+            DiscordAway: There was no answer; it may have been done all the same.
+        """
+        return await self._call("PATCH", path, json=json)
+
+    async def call(self, method: str, path: str, json: Json | None = None) -> Answer:
+        """Any call without a file.
+
+        Raises:
+            DiscordAway: There was no answer; it may have been done all the same.
+        """
+        return await self._call(method, path, json=json)
+
     async def _call(self, method: str, path: str, **request: Any) -> Answer:
         try:
             async with asyncio.timeout(_WHOLE_CALL_S):

@@ -91,8 +91,8 @@ class DiscordSender:
                     self._log.info("reply_target_gone", room=outgoing.channel_id, code=answer.code)
                     reply_to = None
                     continue
-                if _is_final(answer):
-                    return Refused(_code(answer), self._clock.now())
+                if is_final(answer):
+                    return Refused(refusal_code(answer), self._clock.now())
             await self._wait(outgoing.channel_id, answer, attempt)
             attempt += 1
 
@@ -112,7 +112,7 @@ class DiscordSender:
         if answer is None:
             await self._clock.sleep(_BETWEEN_ATTEMPTS.wait(attempt, self._jitter()))
             return
-        self._log.warning("send_refused_for_now", room=channel_id, code=_code(answer), wait_s=answer.wait_s)
+        self._log.warning("send_refused_for_now", room=channel_id, code=refusal_code(answer), wait_s=answer.wait_s)
         if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
             self._gate.hold(channel_id, answer)
         elif answer.status == HTTPStatus.UNAUTHORIZED:
@@ -148,10 +148,12 @@ def _target_is_gone(answer: Answer) -> bool:
     )
 
 
-def _is_final(answer: Answer) -> bool:
+def is_final(answer: Answer) -> bool:
+    """Whether Discord will say the same however often it is asked."""
     refused = HTTPStatus.BAD_REQUEST <= answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
     return refused and answer.status not in _RETRIED and answer.status != HTTPStatus.UNAUTHORIZED
 
 
-def _code(answer: Answer) -> str:
+def refusal_code(answer: Answer) -> str:
+    """The stable code of a refusal: Discord's own where it gave one."""
     return f"discord_{answer.code}" if answer.code > 0 else f"discord_status_{answer.status}"

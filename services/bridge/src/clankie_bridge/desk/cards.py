@@ -1,0 +1,90 @@
+"""A turn's tool-activity card: one message that comes late, changes seldom and goes with the turn. Source: ROOM-4."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import assert_never
+
+from clankie_bridge.core import card
+from clankie_bridge.core.card import Card, Later, Remove, Rest, Write
+from clankie_bridge.core.nonce import nonce
+from clankie_bridge.desk.pauses import pause
+from clankie_bridge.desk.room import Delivery, Room
+from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.ports import Surface
+from clankie_settings.clock import Clock
+from clankie_settings.wire.action import ToolActivity
+
+
+class Cards:
+    """Shows the cards of all turns, each from a task of its own that no turn waits for."""
+
+    def __init__(self, *, surface: Surface, switch: Callable[[Room], bool], tasks: Tasks, clock: Clock) -> None:
+        self._surface = surface
+        self._switch = switch
+        self._tasks = tasks
+        self._clock = clock
+        self._stirred: dict[str, asyncio.Event] = {}
+
+    def heard(self, delivery: Delivery, activity: ToolActivity) -> None:
+        """He works in tools for a delivery; only the latest counts."""
+        if delivery.settled is not None or delivery.sending or not self._switch(delivery.room):
+            return
+        known = delivery.card or Card(self._clock.elapsed() - timedelta(seconds=activity.elapsed_s))
+        delivery.card = known.heard(activity.categories)
+        self._follow(delivery)
+
+    def end(self, delivery: Delivery) -> None:
+        """The turn has ended, or wants nothing shown any more."""
+        if delivery.card is not None and not delivery.card.over:
+            delivery.card = delivery.card.ended()
+            self._follow(delivery)
+
+    @property
+    def are_quiet(self) -> bool:
+        """Whether no card is being written or taken away."""
+        return not self._stirred
+
+    def _follow(self, delivery: Delivery) -> None:
+        stirred = self._stirred.get(delivery.id)
+        if stirred is not None:
+            stirred.set()
+            return
+        self._stirred[delivery.id] = asyncio.Event()
+        self._tasks.spawn(self._kept(delivery), "card")
+
+    async def _kept(self, delivery: Delivery) -> None:
+        try:
+            while delivery.card is not None and await self._step(delivery, delivery.card):
+                pass
+        finally:
+            del self._stirred[delivery.id]
+
+    async def _step(self, delivery: Delivery, known: Card) -> bool:
+        """One step of a card; whether there may be another."""
+        now, stirred = self._clock.elapsed(), self._stirred[delivery.id]
+        stirred.clear()
+        match card.step(known, now):
+            case Rest():
+                return False
+            case Later(at):
+                await pause(self._clock, at - now, stirred)
+            case Write(text):
+                self._keep(delivery, text, await self._written(delivery, known, text))
+            case Remove(message_id):
+                self._keep(delivery, known.shown or "", None)
+                await self._surface.remove(delivery.room.channel_id, message_id)
+            case other:
+                assert_never(other)
+        return True
+
+    async def _written(self, delivery: Delivery, known: Card, text: str) -> str | None:
+        channel_id, message_id = delivery.room.channel_id, known.message_id
+        if message_id is None:
+            return await self._surface.show(channel_id, text, nonce("card", channel_id, delivery.id, 1))
+        return message_id if await self._surface.change(channel_id, message_id, text) else None
+
+    def _keep(self, delivery: Delivery, text: str, message_id: str | None) -> None:
+        # What was heard while Discord answered stands beside it.
+        if delivery.card is not None:
+            delivery.card = delivery.card.written(text, self._clock.elapsed(), message_id)
