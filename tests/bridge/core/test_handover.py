@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clankie_bridge.core.addressing import Address
-from clankie_bridge.core.handover import Heard, Place, opened, trigger
+from clankie_bridge.core.handover import DELETED, Heard, Place, opened, trigger
 from clankie_bridge.core.message import Forward, Message, Poll, Reference
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.trigger import Trigger
@@ -27,6 +27,7 @@ def test_a_message_is_handed_over_under_its_own_id_with_who_and_where() -> None:
     assert (made.actor.actor_id, made.actor.display_name, len(made.actor.role_ids)) == (ANN, "Ann", 100)
 
 
+@pytest.mark.requirement("ING-6")
 @pytest.mark.parametrize(
     ("said", "body"),
     [
@@ -82,6 +83,73 @@ def test_a_message_that_answers_itself_or_nothing_has_no_target() -> None:
     said = message("hi", 100)
     assert handed(replace(said, **answering(said))).reply_to is None
     assert handed(message("hi", **answering(None))).reply_to is None
+
+
+@pytest.mark.requirement("CTX-6")
+@pytest.mark.parametrize("said", [f"<@{BOT}>", f"<@!{BOT}>  ", f"<@&{ROLE}>?", "clankie?", "Clankie!!", "Mr. C…"])
+def test_a_bare_call_points_at_what_its_author_said_last(said: str) -> None:
+    """C24: a call without words is about what its author said before."""
+    window = (message("the question", 10), message("Bob's", 20, author=author("7")), message("clankie?", 30))
+    made = handed(message(said), *window)
+    assert made.reply_to is not None
+    assert (made.reply_to.message_id, made.reply_to.body) == ("10", "the question")
+    assert made.body
+
+
+@pytest.mark.requirement("CTX-6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        message("clankie, and you?"),
+        message("@Clankie 👍"),
+        message(f"<@{BOT}> <@7>"),
+        message("clankie?", files=(picture(media_type="application/zip"),)),
+        message(f"<@{BOT}>", stickers=("wave",)),
+        message("", files=(picture(),)),
+    ],
+)
+def test_a_call_with_words_or_anything_else_points_at_nothing(said: Message) -> None:
+    assert handed(said, message("the question", 10)).reply_to is None
+
+
+@pytest.mark.requirement("CTX-6")
+def test_a_bare_call_points_at_nothing_where_its_author_said_nothing_or_answers_something() -> None:
+    assert handed(message("clankie?"), message("Bob's", 20, author=author("7"))).reply_to is None
+    unaddressed = Heard(message("clankie?"), Address("message", addressed=False), (message("words", 10),))
+    assert trigger(unaddressed, IDENTITY, Place(), DISCORD).reply_to is None
+    answer = handed(message("clankie?", **answering(message("target", 5))), message("the question", 10))
+    assert answer.reply_to is not None
+    assert answer.reply_to.message_id == "5"
+
+
+@pytest.mark.requirement("CTX-6")
+def test_an_answered_message_that_was_deleted_is_said_to_be_gone() -> None:
+    """C57."""
+    made = handed(message("what was that?", **answering(None, "50", gone=True)))
+    assert made.reply_to is not None
+    assert (made.reply_to.message_id, made.reply_to.body, made.reply_to.is_self) == ("50", DELETED, False)
+
+
+@pytest.mark.requirement("CTX-6")
+@pytest.mark.parametrize(
+    "target",
+    [
+        message("", 50, files=(picture(1),)),
+        message("", 50, forward=Forward("", (picture(1),))),
+        message("", 50, files=(picture(1),), author=author(BOT)),
+    ],
+)
+def test_the_picture_of_what_is_answered_outranks_a_newer_one(target: Message) -> None:
+    """C57: a person's picture, one that was passed on, and his own."""
+    made = handed(message("what is this?", **answering(target)), message("", 60, files=(picture(2),)))
+    assert made.context_visual is not None
+    assert made.context_visual.attachment is not None
+    assert made.context_visual.attachment.id == "1"
+
+
+def test_four_pictures_of_ones_own_leave_no_place_for_another() -> None:
+    own = message("these", files=tuple(picture(each) for each in range(2, 6)))
+    assert handed(own, message("", 60, files=(picture(1),))).context_visual is None
 
 
 def test_a_threads_starter_stands_for_what_the_thread_hangs_on() -> None:

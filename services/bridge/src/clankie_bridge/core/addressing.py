@@ -1,12 +1,14 @@
 """Who was called: by mention, reply, name or direct message. Source: ING-2."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from clankie_bridge.core.message import REPLY, Message
 
 _CODE: Final = re.compile(r"```.*?```|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_CALL: Final = re.compile(r"<@[!&]?(\d+)>")
 _MARKUP: Final = re.compile(r"<a?:\w+:\d+>|<[@#][!&]?\d+>|https?://\S+")
 
 Kind = Literal["mention", "dm", "reply", "message"]
@@ -41,6 +43,10 @@ class Names:
             return False
         return self._pattern.search(_MARKUP.sub(" ", outside_code(text))) is not None
 
+    def without(self, text: str) -> str:
+        """The text less every place where it names him."""
+        return self._pattern.sub("", text) if self._pattern is not None else text
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -66,6 +72,18 @@ def judge(message: Message, identity: Identity) -> Address:
     if mentioned or identity.names.called_in(message.content):
         return Address("mention", addressed=True)
     return Address("reply" if message.type == REPLY else "message", addressed=False)
+
+
+def is_bare_call(message: Message, identity: Identity) -> bool:
+    """Whether the message only calls him: a mention or his name, and nothing else but punctuation.
+
+    Source: CTX-6, C24.
+    """
+    if message.carries_more or not message.content:
+        return False
+    his = {identity.bot_id, *identity.role_ids}
+    left = _CALL.sub(lambda found: "" if found[1] in his else found[0], message.content)
+    return all(unicodedata.category(char)[0] in "PZC" for char in identity.names.without(left))
 
 
 def outside_code(text: str) -> str:

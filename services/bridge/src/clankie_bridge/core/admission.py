@@ -1,6 +1,6 @@
 """Whether a message may become a turn, judged in one fixed order. Source: ING-1."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -80,9 +80,7 @@ def is_room_talk(message: Message, policy: Policy, bot_id: str, parent_id: str |
 
 def is_empty(message: Message) -> bool:
     """Whether nobody could see anything of the message."""
-    if message.files or message.gifvs or message.stickers or message.poll is not None:
-        return False
-    if message.voice_seconds is not None or is_visible(message.content):
+    if replace(message, forward=None).carries_more or is_visible(message.content):
         return False
     forward = message.forward
     return forward is None or not (forward.files or forward.gifvs or is_visible(forward.content))

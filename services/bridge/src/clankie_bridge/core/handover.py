@@ -1,14 +1,22 @@
 """A message as the captain gets it. Source: WIRE-2, CTX-1, CTX-5."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from clankie_bridge.core import speech, visuals
+from clankie_bridge.core import addressing, speech, visuals
 from clankie_bridge.core.addressing import Address, Identity
-from clankie_bridge.core.message import THREAD_STARTER, Message
+from clankie_bridge.core.message import THREAD_STARTER, Message, written_at
 from clankie_settings import bounds
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.trigger import Actor, ContextMessage, Room, Trigger
 from clankie_settings.wire.version import WIRE_VERSION
+
+DELETED: Final = "[a message that was deleted]"
+"""The body of an answered message that is gone."""
+
+NOBODY: Final = "unknown"
+"""Who wrote a message that is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +51,7 @@ def trigger(heard: Heard, identity: Identity, place: Place, presence_id: Presenc
     if said is None and not chosen.attachments:
         said = speech.body_of_unreadable(chosen.left_out)
     window = _before(heard)
-    target = message.reference.message if message.reference is not None else None
-    if target is not None and target.id == message.id:
-        target = None
+    target = _target(heard, window, identity)
     return Trigger(
         wire_version=WIRE_VERSION,
         delivery_id=message.id,
@@ -59,9 +65,9 @@ def trigger(heard: Heard, identity: Identity, place: Place, presence_id: Presenc
         attachments=chosen.attachments,
         attachments_omitted=chosen.omitted,
         addressed=heard.address.addressed,
-        reply_to=_context(target, identity) if target is not None else None,
+        reply_to=_context(target, identity) if target is not None else _gone(message),
         context=tuple(_context(each, identity) for each in window),
-        context_visual=visuals.newest(window, target),
+        context_visual=visuals.newest(window, target) if len(chosen.attachments) < bounds.ATTACHMENTS else None,
     )
 
 
@@ -86,6 +92,31 @@ def _before(heard: Heard) -> tuple[Message, ...]:
             latest[spoken.id] = spoken
     in_order = sorted(latest.values(), key=lambda each: int(each.id))
     return tuple(in_order[-bounds.CONTEXT_MESSAGES :])
+
+
+def _target(heard: Heard, window: Sequence[Message], identity: Identity) -> Message | None:
+    """The message that this one answers; for one that only calls him, the last that its author wrote before.
+
+    Source: CTX-6, C24, C57.
+    """
+    message = heard.message
+    if message.reference is not None:
+        target = message.reference.message
+        return target if target is not None and target.id != message.id else None
+    if not heard.address.addressed or not addressing.is_bare_call(message, identity):
+        return None
+    own = (each for each in reversed(window) if each.author.id == message.author.id)
+    return next((each for each in own if not addressing.is_bare_call(each, identity)), None)
+
+
+def _gone(message: Message) -> ContextMessage | None:
+    """What stands for an answered message that was deleted: he is told that it is gone. Source: C57."""
+    if message.reference is None or not message.reference.gone:
+        return None
+    message_id = message.reference.message_id
+    return ContextMessage(
+        message_id=message_id, author_id=NOBODY, author_name=NOBODY, body=DELETED, sent_at=written_at(message_id)
+    )
 
 
 def _context(message: Message, identity: Identity) -> ContextMessage:

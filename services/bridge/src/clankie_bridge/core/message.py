@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 DEFAULT: Final = 0
@@ -19,6 +19,13 @@ COMMAND_REPLIES: Final = frozenset({20, 23})
 
 THREAD_TYPES: Final = frozenset({10, 11, 12})
 """Channel types of threads."""
+
+_EPOCH: Final = datetime(2015, 1, 1, tzinfo=UTC)
+
+
+def written_at(message_id: str) -> datetime:
+    """The aware UTC instant that a snowflake carries, to the millisecond."""
+    return _EPOCH + timedelta(milliseconds=int(message_id) >> 22)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,18 @@ class Message:
     def in_thread(self) -> bool:
         """Whether it was written in a thread."""
         return self.channel_type in THREAD_TYPES
+
+    @property
+    def carries_more(self) -> bool:
+        """Whether there is anything in it besides words."""
+        return bool(
+            self.files
+            or self.gifvs
+            or self.stickers
+            or self.poll is not None
+            or self.voice_seconds is not None
+            or self.forward is not None
+        )
 
     @property
     def all_files(self) -> tuple[File, ...]:

@@ -64,7 +64,8 @@ class Cards:
         """One step of a card; whether there may be another."""
         now, stirred = self._clock.elapsed(), self._stirred[delivery.id]
         stirred.clear()
-        match card.step(known, now):
+        due = card.step(known, now)
+        match due:
             case Rest():
                 return False
             case Later(at):
@@ -74,8 +75,8 @@ class Cards:
             case Remove(message_id):
                 self._keep(delivery, known.shown or "", None)
                 await self._surface.remove(delivery.room.channel_id, message_id)
-            case other:
-                assert_never(other)
+            case _:
+                assert_never(due)
         return True
 
     async def _written(self, delivery: Delivery, known: Card, text: str) -> str | None:

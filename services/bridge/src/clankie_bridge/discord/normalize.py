@@ -18,6 +18,7 @@ from clankie_bridge.core.message import (
     Message,
     Poll,
     Reference,
+    written_at,
 )
 from clankie_bridge.core.text import inert_name
 from clankie_bridge.discord.payloads import (
@@ -28,7 +29,6 @@ from clankie_bridge.discord.payloads import (
     snowflake,
     snowflakes,
     text,
-    written_at,
 )
 from clankie_settings import bounds
 

@@ -1,7 +1,6 @@
 """Reading untyped JSON: each reader gives the value in its type, or nothing."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 from clankie_bridge.core.text import cleaned
@@ -11,7 +10,6 @@ Json = Mapping[str, Any]
 
 NO_OBJECT: Final[Json] = {}
 
-_EPOCH: Final = datetime(2015, 1, 1, tzinfo=UTC)
 _LARGEST_SNOWFLAKE: Final = 1 << 63
 
 
@@ -22,11 +20,6 @@ def snowflake(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value) if 0 <= value < _LARGEST_SNOWFLAKE else None
     return None
-
-
-def written_at(message_id: str) -> datetime:
-    """The aware UTC instant that a snowflake carries, to the millisecond."""
-    return _EPOCH + timedelta(milliseconds=int(message_id) >> 22)
 
 
 def text(value: object) -> str:
