@@ -14,6 +14,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from types import ModuleType
 from typing import Any, cast
 
 from clankie_captain import __main__ as entry
@@ -83,7 +84,7 @@ class HeldRuns(RunStore):
         self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
     ) -> Settling:
         deaf = await passed("settle") == "deaf"
-        vars(runs).update(settlement=deaf_settlement if deaf else settlement)
+        put(runs, "settlement", deaf_settlement if deaf else settlement)
         settled = await super().settle(run, ending, usage, follower, at)
         await passed("settled")
         return settled
@@ -104,6 +105,11 @@ def deaf_settlement(
     return settlement(run, ending, [each for each in turns if each.hearing != "unheard"], after_action)
 
 
+def put(module: ModuleType, name: str, held: object) -> None:
+    """Let a module use something held under one of its names."""
+    setattr(module, name, held)
+
+
 def held_loop(settings: CaptainSettings, clock: Clock) -> Loop:
     """The configured loop, held."""
     return HeldLoop(build_loop(settings, clock))
@@ -113,7 +119,8 @@ def main() -> int:
     """Be the captain."""
     build = composition.build
     composition.build = lambda settings: build(settings, held_loop)
-    vars(composition).update(RunStore=HeldRuns, ActionStore=HeldActions)
+    put(composition, "RunStore", HeldRuns)
+    put(composition, "ActionStore", HeldActions)
     return entry.main()
 
 

@@ -44,9 +44,10 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 @dataclass(slots=True)
 class House:
-    """Running processes, the state that they share, and a client for each of them."""
+    """Running processes, a client for each of them, and the state folder that captain and bridge share."""
 
     folder: Path
+    state: Path
     env: dict[str, str]
     stage: StageClient
     provider: ProviderClient
@@ -54,11 +55,6 @@ class House:
     captain_program: Sequence[str] = CAPTAIN
     programs: dict[str, Program] = field(default_factory=dict[str, Program])
     past: list[Program] = field(default_factory=list[Program])
-
-    @property
-    def state(self) -> Path:
-        """The state folder."""
-        return self.folder / "state"
 
     @property
     def output(self) -> dict[str, str]:
@@ -181,10 +177,11 @@ async def bare_house(
             "CLANKIE_DISCORD_GUILDS": GUILD_ID,
             "CLANKIE_DISCORD_DM_POLICY": "allowlist",
             "CLANKIE_OWNER_ID": OWNER_ID,
+            "CLANKIE_ACTOR_MESSAGES": "1000",
         }
         provider = await ending.enter_async_context(ProviderClient.connected(f"{url}/provider"))
         captain = await ending.enter_async_context(httpx.AsyncClient(base_url=captain_url, trust_env=False))
-        house = House(folder, env | settings, client, provider, captain, captain_program)
+        house = House(folder, folder / "state", env | settings, client, provider, captain, captain_program)
         house.programs["stage"] = stage
         ending.push_async_callback(_kill_all, house)
         yield house
@@ -196,8 +193,7 @@ async def whole_house(
 ) -> AsyncGenerator[House]:
     """A house in which everything runs; at its end nothing may have pinged anybody. Source: ROOM-6."""
     async with bare_house(folder, captain_program, toml, **settings) as house:
-        await house.start_captain()
-        await house.start_bridge()
+        await asyncio.gather(house.start_captain(), house.start_bridge())
         yield house
         await house.check_pings()
 
