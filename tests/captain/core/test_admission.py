@@ -1,10 +1,10 @@
-"""The four ways of a delivery into its lane."""
+"""The ways of a delivery into its lane."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clankie_captain.core.admission import LaneState, Queue, Refuse, Start, Steer, SteerBy, admission
+from clankie_captain.core.admission import LaneState, Queue, Refuse, Start, Steer, SteerBy, Stop, admission
 from clankie_settings import bounds
 from clankie_settings.ids import RunId
 from clankie_settings.wire.failure import FailureCode
@@ -60,7 +60,7 @@ def test_words_are_only_ever_steered_into_the_live_run(lane: LaneState, delivery
         case Steer(run):
             assert run == lane.live_run
             assert delivery != "queue"
-        case Start() | Queue() | Refuse():
+        case Start() | Queue() | Refuse() | Stop():
             pass
 
 
@@ -70,3 +70,12 @@ def test_a_lane_never_holds_more_waiting_turns_than_its_bound(
 ) -> None:
     refused = isinstance(admission(lane, delivery, policy), Refuse)
     assert refused == (lane.waiting >= FULL)
+
+
+@pytest.mark.parametrize(("delivery", "way"), [("auto", Steer(RUN)), ("steer", Steer(RUN)), ("queue", Queue())])
+def test_words_in_a_conversation_join_a_run_that_nobody_waits_for(delivery: Delivery, way: object) -> None:
+    assert admission(LaneState(RUN, 0, autonomous=True), delivery, "asked") == way
+
+
+def test_a_refusal_asks_for_a_word_unless_it_says_otherwise() -> None:
+    assert Refuse(FailureCode.LANE_QUEUE_FULL).notice

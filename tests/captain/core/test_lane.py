@@ -3,9 +3,9 @@
 import pytest
 
 from clankie_captain.core.admission import steer_by
-from clankie_captain.core.lane import OPERATOR, LaneKey, Trust, lane_for
+from clankie_captain.core.lane import OPERATOR, LaneKey, Trust, conversation, lane_for, room_lane
 from clankie_settings.ids import LaneId, TurnId
-from clankie_settings.wire.trigger import Room, Trigger
+from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, OWNER, trigger
 
 pytestmark = pytest.mark.requirement("LANE-1", "LANE-12")
@@ -120,3 +120,19 @@ def test_anybody_steers_rooms_and_voice_while_a_conversation_asks() -> None:
         "anyone",
         "asked",
     ]
+
+
+@pytest.mark.parametrize("trust", [Trust(), OWNER_TRUSTED, OWNER_AND_ROOM_TRUSTED])
+@pytest.mark.parametrize("room", [GUILD_ROOM, DM_ROOM])
+@pytest.mark.parametrize("actor", [ANN, OWNER])
+def test_the_durable_lane_of_a_speaker_is_where_their_next_durable_turn_goes(
+    room: Room, actor: Actor, trust: Trust
+) -> None:
+    durable = room_lane(room, actor.actor_id, trust)
+    said = lane_for(trigger(room=room, actor=actor, kind="reply"), TURN, trust)
+    assert durable == (said if said.kind == "room" else lane_for(trigger(room=room), TURN, trust))
+
+
+def test_a_conversation_of_the_operators_is_found_by_its_name() -> None:
+    said = trigger(actor=OWNER, room=CONSOLE, presence_id=OPERATOR)
+    assert conversation("desk") == lane_for(said, TURN, Trust())
