@@ -51,6 +51,7 @@ async def test_a_lane_is_listed_with_what_lives_and_waits_in_it(captain: Running
     assert (lane["id"], lane["kind"], lane["authority"]) == (LANE, "room", "social")
     assert (lane["live_run"], lane["waiting"]) == (None, 0)
     assert lane["entries"] == len(await lines(captain))
+    assert (await asked(captain, f"/v1/lanes/{LANE}")).json() == lane
     captain.loop.free.clear()
     await captain.post(message("2"), wait=0)
     assert (await lanes(captain))[0]["live_run"]
@@ -131,7 +132,7 @@ async def test_a_one_shot_leaves_a_transcript_under_its_own_name(captain: Runnin
 
 
 @pytest.mark.requirement("SEC-1")
-@pytest.mark.parametrize("path", ["/v1/lanes", f"/v1/lanes/{LANE}/entries"])
+@pytest.mark.parametrize("path", ["/v1/lanes", f"/v1/lanes/{LANE}", f"/v1/lanes/{LANE}/entries"])
 async def test_a_presence_reads_no_transcript(captain: RunningCaptain, path: str) -> None:
     await spoken(captain, "1")
     refused = await captain.client.get(path)
@@ -141,9 +142,10 @@ async def test_a_presence_reads_no_transcript(captain: RunningCaptain, path: str
 
 @pytest.mark.parametrize("lane", ["rooms/discord:1:2", "nothing", "rooms/../x", "%00", "x" * 200])
 async def test_a_lane_that_there_is_none_of_is_said(captain: RunningCaptain, lane: str) -> None:
-    refused = await asked(captain, f"/v1/lanes/{lane}/entries")
-    assert refused.status_code == 404
-    assert refused.json()["code"] in ("unknown_lane", "unknown_route")
+    for path in (f"/v1/lanes/{lane}", f"/v1/lanes/{lane}/entries"):
+        refused = await asked(captain, path)
+        assert refused.status_code == 404
+        assert refused.json()["code"] in ("unknown_lane", "unknown_route")
 
 
 @pytest.mark.parametrize(

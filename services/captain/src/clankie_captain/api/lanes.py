@@ -55,8 +55,21 @@ async def entries(
     """What is written in a lane after the entry ``after``, as JSON lines; an answer without a line is the end."""
     found = await parts.transcripts.entries(LaneId(lane_id), after, limit)
     if found is None:
-        raise ProblemError(404, "unknown_lane", "there is no such lane; GET /v1/lanes lists them", "lane_id")
+        raise _unknown()
     return Response("".join(_line(each) for each in found), media_type=JSON_LINES)
+
+
+@router.get("/{lane_id:path}")
+async def lane(parts: Parts, lane_id: Lane) -> dict[str, object]:
+    """One lane: what lives and waits in it, and how much is written."""
+    found = await parts.transcripts.lane(LaneId(lane_id))
+    if found is None:
+        raise _unknown()
+    return _summary(found)
+
+
+def _unknown() -> ProblemError:
+    return ProblemError(404, "unknown_lane", "there is no such lane; GET /v1/lanes lists them", "lane_id")
 
 
 def _summary(lane: LaneSummary) -> dict[str, object]:

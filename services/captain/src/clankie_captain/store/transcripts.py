@@ -21,6 +21,10 @@ class TranscriptStore:
         """Lanes in the order of their ids, after one of them."""
         return await self._found(_summaries().where(tables.lane.c.id > after).limit(most))
 
+    async def lane(self, lane: LaneId) -> LaneSummary | None:
+        """One lane; None where there is no such."""
+        return next(iter(await self._found(_summaries().where(tables.lane.c.id == lane))), None)
+
     async def of_room(self, room: str, most: int) -> tuple[LaneSummary, ...]:
         """The lanes of a Discord room (``guildId:channelId``, or ``dm:channelId``), the last used first."""
         return await self._found(_summaries().where(_in_room(room)).order_by(None).order_by(_LAST_USED).limit(most))
@@ -58,9 +62,9 @@ _LAST_USED = tables.lane.c.touched_at.desc()
 def _summaries() -> Select[*tuple[Any, ...]]:
     one, own = tables.lane.c, tables.delivery.c
     waiting = select(func.count()).where(own.lane == one.id, own.state == "queued").scalar_subquery()
-    return select(
-        one.id, one.kind, one.authority, one.live_run, waiting, one.next_entry - 1, one.touched_at
-    ).order_by(one.id)
+    return select(one.id, one.kind, one.authority, one.live_run, waiting, one.next_entry - 1, one.touched_at).order_by(
+        one.id
+    )
 
 
 def _in_room(room: str) -> ColumnElement[bool]:
