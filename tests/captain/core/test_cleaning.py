@@ -79,3 +79,11 @@ def test_a_left_over_closing_line_goes() -> None:
 def test_words_that_are_not_ours_are_left_alone(text: str) -> None:
     if not any(sentence in text for sentence in ("You were addressed", "Said ", "The next message")):
         assert cleaned(text) == text.strip()
+
+
+@pytest.mark.requirement("ROOM-7")
+def test_a_call_that_was_only_written_is_no_reply_and_beside_words_it_goes() -> None:
+    written = '<tool_call>\n{"name": "send_text_update", "arguments": {"text": "soon"}}\n</tool_call>'
+    assert read_reply(written, ("send_text_update",)) == Missing()
+    assert read_reply(f"It is four.\n{written}", ("send_text_update",)) == Said("It is four.")
+    assert read_reply('{"name": "send_text_update", "arguments": {}}', ("send_text_update",)) == Missing()

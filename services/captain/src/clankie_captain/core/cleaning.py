@@ -1,12 +1,16 @@
-"""What a reply loses before anybody sees it: echoes of our own envelope. Source: ROOM-7, C27.
+"""What a reply loses before anybody sees it: echoes of our own envelope, and calls that were only written.
 
-The patterns are made of the very sentences that render the envelope, so the two cannot drift apart.
+The patterns of the envelope are made of the very sentences that render the envelope, so the two cannot drift apart.
+
+Source: ROOM-7, C27.
 """
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from clankie_captain.core import context
+from clankie_captain.core.toolsyntax import without_written_calls
 
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
 _OPENS: Final = re.compile(r"^\s*<<<(?:heard|talk)-\S+ from=.*$")
@@ -31,11 +35,15 @@ _OWN: Final = frozenset(
 )
 
 
-def cleaned(text: str) -> str:
-    """The reply without blocks, headers and sentences of ours; code fences are left as they are.
+def cleaned(text: str, tools: Collection[str] = ()) -> str:
+    """The words without blocks, headers and sentences of ours, and without written calls; quoted code stays as it is.
 
-    A block that was opened and never closed is an echo up to the end.
+    A block that was opened and never closed is an echo up to the end. ``tools`` names the tools that there are.
     """
+    return without_written_calls(_without_echoes(text), tools).strip()
+
+
+def _without_echoes(text: str) -> str:
     kept: list[str] = []
     fenced = echoing = False
     for line in text.split("\n"):
@@ -48,7 +56,7 @@ def cleaned(text: str) -> str:
             echoing = True
         elif fenced or not _is_ours(line):
             kept.append(line)
-    return "\n".join(kept).strip()
+    return "\n".join(kept)
 
 
 def _is_ours(line: str) -> bool:

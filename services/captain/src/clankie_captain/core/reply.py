@@ -1,6 +1,7 @@
 """What the model's last response amounts to. Source: ROOM-1, ROOM-7, LANE-15, C60."""
 
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,16 +34,17 @@ Reply = Said | Silence | Missing
 """The three readings of a response."""
 
 
-def read_reply(text: str | None) -> Reply:
+def read_reply(text: str | None, tools: Collection[str] = ()) -> Reply:
     """What a finished response amounts to.
 
-    Text over the wire's limit is cut there, with an ellipsis.
+    ``tools`` names the tools that were offered, so that a call that was only written is known. Text over the wire's
+    limit is cut there, with an ellipsis.
     """
     if text is None or not visible(text):
         return Missing()
     if is_silence(text):
         return Silence()
-    words = without_marker_lines(cleaned(text))
+    words = without_marker_lines(cleaned(text, tools))
     if not visible(words):
         return Missing()
     return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…")

@@ -95,7 +95,7 @@ class Runner:
             _log.warning(
                 "run.broken", lane=self._live.lane.id, run=self._live.run, code=finish.code, cause=finish.cause
             )
-        return read_reply(finish.text) if isinstance(finish, Answered) else finish
+        return read_reply(finish.text, TOOLS) if isinstance(finish, Answered) else finish
 
     async def _stretch(self) -> Finish:
         lanes = self._parts.line.lanes
