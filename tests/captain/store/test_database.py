@@ -5,6 +5,7 @@ import contextlib
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from clankie_settings.ids import LaneId
 from tests.captain.core.speech import trigger
 from tests.captain.store.shelf import Shelf, address
 
+PATIENCE_S = 20.0
 LANES, TURNS = 20, 25
 # Each turn is written twice: as it is accepted and as it settles.
 
@@ -146,6 +148,16 @@ async def test_a_fault_in_a_transaction_takes_all_of_it_back(shelf: Shelf) -> No
     await shelf.accept("400")
 
 
+async def test_a_transaction_that_waits_for_anything_but_its_connection_is_refused_and_taken_back(shelf: Shelf) -> None:
+    async def waiting(connection: AsyncConnection) -> None:
+        await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="something other than its connection"):
+        await shelf.database.transact(waiting)
+    assert await shelf.rows("SELECT * FROM lane_message") == []
+
+
 async def test_a_full_disk_is_an_error_that_leaves_nothing_half_written_and_passes_by(shelf: Shelf) -> None:
     await shelf.accept("400")
     pages = await pragma(shelf.database, "page_count")
@@ -160,16 +172,16 @@ async def test_a_full_disk_is_an_error_that_leaves_nothing_half_written_and_pass
 
 
 async def test_a_transaction_is_finished_though_its_caller_is_cancelled(shelf: Shelf) -> None:
-    inside, let_go = asyncio.Event(), asyncio.Event()
+    inside, let_go = threading.Event(), threading.Event()
 
     async def slow(connection: AsyncConnection) -> None:
         await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
         inside.set()
-        await let_go.wait()
+        assert let_go.wait(PATIENCE_S)
         await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '2')"))
 
     caller = asyncio.ensure_future(shelf.database.transact(slow))
-    await inside.wait()
+    assert await asyncio.to_thread(inside.wait, PATIENCE_S)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
@@ -178,15 +190,15 @@ async def test_a_transaction_is_finished_though_its_caller_is_cancelled(shelf: S
 
 
 async def test_closing_waits_for_the_transaction_of_a_cancelled_caller(shelf: Shelf) -> None:
-    inside, let_go = asyncio.Event(), asyncio.Event()
+    inside, let_go = threading.Event(), threading.Event()
 
     async def slow(connection: AsyncConnection) -> None:
         inside.set()
-        await let_go.wait()
+        assert let_go.wait(PATIENCE_S)
         await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
 
     caller = asyncio.ensure_future(shelf.database.transact(slow))
-    await inside.wait()
+    assert await asyncio.to_thread(inside.wait, PATIENCE_S)
     caller.cancel()
     closing = asyncio.ensure_future(shelf.database.close())
     let_go.set()

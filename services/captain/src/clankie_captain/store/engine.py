@@ -4,13 +4,14 @@ import asyncio
 import fcntl
 import os
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
-from sqlalchemy import event
+from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from clankie_captain.errors import StoreError, StoreLockedError
 from clankie_captain.store.schema import migrate
@@ -48,16 +49,17 @@ class StateLock:
 
 
 class Database:
-    """The one connection, and the only way to a transaction.
+    """The one connection, on a thread of its own, and the only way to a transaction.
 
-    A transaction once begun is finished even where its caller is cancelled, so that a cancelled run never leaves
+    A transaction once asked for is finished even where its caller is cancelled, so that a cancelled run never leaves
     the connection in the middle of one.
     """
 
-    def __init__(self, engine: AsyncEngine, lock: StateLock | None = None) -> None:
+    def __init__(self, engine: Engine, lock: StateLock | None = None) -> None:
         self._engine = engine
         self._lock = lock
-        self._running: set[asyncio.Task[Any]] = set()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="database")
+        self._closed = False
 
     @classmethod
     async def open(cls, url: str, lock: StateLock | None = None) -> "Database":
@@ -68,9 +70,7 @@ class Database:
         """
         database = cls(_engine(url), lock)
         try:
-            async with database._engine.begin() as connection:
-                await connection.run_sync(migrate)
-            await database._prove()
+            await database._on_thread(database._prepare)
         except DBAPIError as error:
             await database.close()
             raise StoreError(
@@ -82,37 +82,75 @@ class Database:
         return database
 
     async def transact(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        """Do ``work`` in one transaction and commit; any exception rolls it back whole."""
-        task = asyncio.ensure_future(self._transaction(work))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        return await asyncio.shield(task)
+        """Do ``work`` in one transaction and commit; any exception rolls it back whole.
+
+        ``work`` awaits its connection and nothing else. It is written for an asynchronous connection, which a database
+        server has; SQLite's is waited for on its thread, a whole transaction at a time.
+        """
+        return await self._on_thread(lambda: self._transaction(work))
 
     async def close(self) -> None:
-        """Finish what runs, close the connection, give the lock back."""
-        if self._running:
-            await asyncio.wait(self._running)
-        await self._engine.dispose()
+        """Finish what was asked for, close the connection, give the lock back; a second time changes nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._on_thread(self._engine.dispose)
+        self._thread.shutdown(wait=False)
         if self._lock is not None:
             self._lock.release()
 
-    async def _transaction(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        async with self._engine.begin() as connection:
-            return await work(connection)
+    async def _on_thread(self, step: Callable[[], T]) -> T:
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, step))
 
-    async def _prove(self) -> None:
-        async with self._engine.connect() as connection:
-            journal = (await connection.exec_driver_sql("PRAGMA journal_mode")).scalar_one()
-            synchronous = (await connection.exec_driver_sql("PRAGMA synchronous")).scalar_one()
+    def _transaction(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        with self._engine.begin() as connection:
+            return _finished(work(cast("AsyncConnection", _Inline(connection))))
+
+    def _prepare(self) -> None:
+        with self._engine.begin() as connection:
+            migrate(connection)
+        with self._engine.connect() as connection:
+            journal = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+            synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
         if (journal, synchronous) != ("wal", 2):
             raise StoreError("SQLite keeps no write-ahead log here; put the state folder on a local disk")
 
 
-def _engine(url: str) -> AsyncEngine:
+class _Inline:
+    """As much of an asynchronous connection as transactions use; whoever awaits it never waits.
+
+    A statement takes SQLite microseconds, while handing it to a thread and back costs several times that. So it is
+    the transaction that changes threads, once, and not each of its statements.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
+        return self._connection.execute(statement, parameters)
+
+    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> CursorResult[Any]:
+        return self._connection.exec_driver_sql(statement, parameters)
+
+    async def run_sync(self, step: Callable[[Connection], T]) -> T:
+        return step(self._connection)
+
+
+def _finished(work: Awaitable[T]) -> T:
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("a transaction awaited something other than its connection")
+
+
+def _engine(url: str) -> Engine:
     # A second writer buys nothing and invites lock errors; a second reader would see a torn lane.
-    engine = create_async_engine(url, poolclass=AsyncAdaptedQueuePool, pool_size=1, max_overflow=0, pool_timeout=60)
-    event.listen(engine.sync_engine, "connect", _configure)
-    event.listen(engine.sync_engine, "begin", _begin)
+    path = make_url(url).set(drivername="sqlite")
+    engine = create_engine(path, poolclass=QueuePool, pool_size=1, max_overflow=0)
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
     return engine
 
 
