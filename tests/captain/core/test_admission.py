@@ -13,7 +13,7 @@ from clankie_settings.wire.trigger import Delivery
 RUN = RunId("run_1")
 FULL = bounds.QUEUED_TURNS
 
-lanes = st.builds(LaneState, st.sampled_from([None, RUN]), st.integers(0, FULL + 2))
+lanes = st.builds(LaneState, st.sampled_from([None, RUN]), st.integers(0, FULL + 2), st.booleans(), st.booleans())
 deliveries = st.sampled_from(["auto", "steer", "queue"])
 policies = st.sampled_from(["anyone", "asked"])
 
@@ -36,6 +36,8 @@ policies = st.sampled_from(["anyone", "asked"])
         (LaneState(RUN, FULL - 1), "auto", "anyone", Steer(RUN)),
         (LaneState(RUN, FULL), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
         (LaneState(None, FULL), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
+        (LaneState(RUN, FULL, stops=True), "queue", "asked", Stop(RUN)),
+        (LaneState(None, 0, stops=True), "auto", "anyone", Start()),
     ],
 )
 def test_a_delivery_takes_the_way_that_its_lane_leaves(
@@ -51,6 +53,15 @@ def test_a_run_starts_only_where_none_is_live_and_nothing_waits(
 ) -> None:
     started = admission(lane, delivery, policy) == Start()
     assert started == (lane.live_run is None and lane.waiting == 0)
+
+
+@pytest.mark.requirement("OPS-5")
+@given(lanes, deliveries, policies)
+def test_a_stop_ends_the_live_run_however_full_the_lane_is(
+    lane: LaneState, delivery: Delivery, policy: SteerBy
+) -> None:
+    stopped = isinstance(admission(lane, delivery, policy), Stop)
+    assert stopped == (lane.stops and lane.live_run is not None)
 
 
 @pytest.mark.requirement("LANE-3")
@@ -69,9 +80,11 @@ def test_a_lane_never_holds_more_waiting_turns_than_its_bound(
     lane: LaneState, delivery: Delivery, policy: SteerBy
 ) -> None:
     refused = isinstance(admission(lane, delivery, policy), Refuse)
-    assert refused == (lane.waiting >= FULL)
+    stops = lane.stops and lane.live_run is not None
+    assert refused == (lane.waiting >= FULL and not stops)
 
 
+@pytest.mark.requirement("OPS-1")
 @pytest.mark.parametrize(("delivery", "way"), [("auto", Steer(RUN)), ("steer", Steer(RUN)), ("queue", Queue())])
 def test_words_in_a_conversation_join_a_run_that_nobody_waits_for(delivery: Delivery, way: object) -> None:
     assert admission(LaneState(RUN, 0, autonomous=True), delivery, "asked") == way

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from clankie_captain.core.allowance import Allowance, Over, Standing, over
 from clankie_settings.wire.failure import FailureCode
 
+pytestmark = pytest.mark.requirement("ING-10")
+
 SPENT = FailureCode.BUDGET_REACHED
 LIMITED = Allowance(messages=20, room_tokens=1_000, tokens=5_000, exempt=frozenset({"10"}))
 
 counts = st.integers(0, 10_000)
 limits = st.one_of(st.none(), counts)
-standings = st.builds(Standing, counts, counts, counts, st.booleans(), st.booleans())
+standings = st.builds(Standing, counts, counts, counts, st.booleans(), st.booleans(), st.booleans())
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ standings = st.builds(Standing, counts, counts, counts, st.booleans(), st.boolea
         (Standing(), None),
         (Standing(messages=19, room_tokens=999, tokens=4_999), None),
         (Standing(messages=20), Over(SPENT, notice=True)),
+        (Standing(messages=20, warned=True), Over(SPENT, notice=False)),
         (Standing(room_tokens=1_000), Over(SPENT, notice=True)),
         (Standing(tokens=5_000), Over(SPENT, notice=True)),
         (Standing(tokens=5_000, told=True), Over(SPENT, notice=False)),

@@ -17,7 +17,7 @@ NAMES = ("Clankie", "Clank")
 @pytest.mark.parametrize(
     "body",
     ["stop", "Stop!", "STOP.", "clankie, stop", "stop, Clankie", "<@1001> stop", "<@!1001> please stop…", "Stop it",
-     "stop please", "**stop**", "stop clank", " stop\n"],
+     "stop please", "**stop**", "_stop_", "<@&1002> stop", "stop clank", " stop\n"],
 )  # fmt: skip
 def test_a_message_that_says_only_stop_is_one(body: str) -> None:
     assert is_stop(body, NAMES)

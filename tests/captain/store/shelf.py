@@ -20,7 +20,7 @@ from clankie_captain.store.lanes import LaneStore
 from clankie_captain.store.presences import PresenceStore
 from clankie_captain.store.runs import RunStore
 from clankie_settings.ids import LaneId, MessageId, PresenceId, RunId, TurnId
-from clankie_settings.wire.trigger import Trigger
+from clankie_settings.wire.trigger import Trigger, content_hash
 from tests.captain.core.speech import NOON, trigger
 
 ROOM = LaneKey(LaneId("rooms/discord:200:300"), "room", "social")
@@ -83,7 +83,7 @@ class Shelf:
 
     async def hears(self, run: LiveRun, *pending: Pending, drafts: Sequence[Draft] = (ASKED,)) -> None:
         """One request of the run, with these deliveries' words in it."""
-        heard = [Heard(each.presence, each.delivery, _lacking(each)) for each in pending]
+        heard = [Heard(each.presence, each.delivery, _lacking(each), content_hash(each.trigger)) for each in pending]
         await self.lanes.record(run, drafts, heard)
 
     async def hears_all(self, run: LiveRun) -> None:

@@ -23,7 +23,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "owner": lambda shelf, run: shelf.lanes.owner(run),
     "take": lambda shelf, run: shelf.lanes.take(run, NOON),
     "record": lambda shelf, run: shelf.lanes.record(run, [ANSWER], []),
-    "record heard": lambda shelf, run: shelf.lanes.record(run, [ASKED], [Heard(DISCORD, DeliveryId("400"), ())]),
+    "record heard": lambda shelf, run: shelf.lanes.record(run, [ASKED], [Heard(DISCORD, DeliveryId("400"), (), "")]),
     "record nothing": lambda shelf, run: shelf.lanes.record(run, [], []),
     "history": lambda shelf, run: shelf.lanes.history(run),
     "cut": lambda shelf, run: shelf.lanes.cut(run, 0),

@@ -10,7 +10,7 @@ from clankie_captain.core.turns import Heard
 from clankie_settings.ids import ActionId, DeliveryId, MessageId, PresenceId
 from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
-from clankie_settings.wire.trigger import Trigger
+from clankie_settings.wire.trigger import Trigger, content_hash
 from tests.captain.core.speech import BOB, NOON, earlier, trigger
 from tests.captain.store.shelf import ANSWER, ASKED, DISCORD, OTHER_ROOM, Shelf
 
@@ -201,7 +201,8 @@ async def test_an_owner_says_whether_its_words_stand_in_the_history(shelf: Shelf
 
 async def test_a_backlog_that_is_heard_twice_is_kept_once(shelf: Shelf) -> None:
     run = await shelf.started("400")
-    heard = Heard(PresenceId("discord"), DeliveryId("400"), (MessageId("1"), MessageId("1")))
+    content = content_hash(trigger("400"))
+    heard = Heard(PresenceId("discord"), DeliveryId("400"), (MessageId("1"), MessageId("1")), content)
     await shelf.lanes.record(run, [ASKED], [heard])
     await shelf.lanes.record(run, [ASKED], [heard])
     (row,) = await shelf.rows("SELECT count(*) AS number FROM lane_message")

@@ -1,11 +1,12 @@
 """Where the captain's parts meet; ``app.py`` joins them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
 from clankie_captain.core.activity import ToolState
+from clankie_captain.core.commands import Deed
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Entry, Finish, Order, Usage, Words
@@ -13,6 +14,7 @@ from clankie_captain.core.turns import (
     Acceptance,
     Cancellation,
     Counts,
+    Done,
     Event,
     Heard,
     LaneView,
@@ -201,40 +203,22 @@ class Changes(Protocol):
 class Control(Protocol):
     """What commands look at and change; ``store/control.py`` says what each promises."""
 
-    async def view(self, lane: LaneKey, at: datetime) -> LaneView:
-        """A lane as it is."""
-        ...
-
-    async def stop(self, lane: LaneKey) -> RunId | None:
-        """Write down that the live run must end."""
-        ...
-
-    async def renew(self, lane: LaneKey) -> bool:
-        """Let the lane's history begin anew."""
-        ...
-
-    async def quiet(self, lane: LaneKey, until: datetime | None, at: datetime) -> None:
-        """Keep the lane quiet until then, or no longer."""
-        ...
-
-    async def answer(self, presence: PresenceId, command: Command) -> str | None:
-        """What a command was answered when it was done."""
-        ...
-
-    async def answered(self, presence: PresenceId, command: Command, answer: str, at: datetime) -> None:
-        """Keep what a command was answered."""
+    async def carry_out(
+        self, presence: PresenceId, command: Command, lane: LaneKey, at: datetime, decide: Callable[[LaneView], Deed]
+    ) -> Done:
+        """Do a command once: look at its lane, decide, change the lane and keep the answer."""
         ...
 
 
 class Events(Protocol):
     """Stored events of conversations; ``store/events.py`` says what each promises."""
 
-    async def since(self, lane: LaneId, after: int | None, most: int = 100) -> tuple[Event, ...]:
-        """The lane's events after one of them, or from the oldest input that is not settled."""
+    async def since(self, lane: LaneId, after: int, most: int = 100) -> tuple[Event, ...]:
+        """The lane's events after one of them."""
         ...
 
-    async def latest(self, lane: LaneId) -> int:
-        """The place of the lane's newest entry."""
+    async def beginning(self, lane: LaneId) -> int:
+        """Where a tail begins that names no event."""
         ...
 
 
@@ -266,6 +250,10 @@ class Transcripts(Protocol):
 
     async def lanes(self, after: str, most: int) -> tuple[LaneSummary, ...]:
         """Lanes in the order of their ids, after one of them."""
+        ...
+
+    async def lane(self, lane: LaneId) -> LaneSummary | None:
+        """One lane; None where there is no such."""
         ...
 
     async def of_room(self, room: str, most: int) -> tuple[LaneSummary, ...]:

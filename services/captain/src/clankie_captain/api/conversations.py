@@ -58,6 +58,9 @@ def _state(turn: Turn) -> ReceiptState:
 
 async def _events(parts: Captain, lane: LaneId, after: int | None) -> AsyncIterator[bytes]:
     with parts.signals.inbox(lane) as inbox:
+        # Before the other side knows that it is connected: what it says from then on is seen.
+        if after is None:
+            after = await parts.events.beginning(lane)
         yield format_sse_event(comment=streams.CONNECTED)
         sign: Sign | None = Nudge()
         while not parts.signals.closed:
@@ -67,7 +70,6 @@ async def _events(parts: Captain, lane: LaneId, after: int | None) -> AsyncItera
                         for event in stored:
                             yield format_sse_event(data_str=event.payload, event=event.name, id=str(event.seq))
                             after = event.seq
-                    after = await parts.events.latest(lane) if after is None else after
                 case Token(receipt, text):
                     yield _live("token", {"run_receipt": receipt, "text": text})
                 case ToolUse(receipt, tool, state):

@@ -18,13 +18,13 @@ class LaneState:
     """A lane at the instant of admission.
 
     ``waiting`` counts its turns that no run has heard yet. ``autonomous`` says that no person waits for the live run,
-    and ``speaks`` that the words of the delivery's author are in it.
+    and ``stops`` that the delivery is a plain "stop" of somebody whose words are in it.
     """
 
     live_run: RunId | None
     waiting: int
     autonomous: bool = False
-    speaks: bool = False
+    stops: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ def steer_by(kind: LaneKind) -> SteerBy:
     return "asked" if kind == "conversation" else "anyone"
 
 
-def admission(lane: LaneState, delivery: Delivery, policy: SteerBy, *, stops: bool = False) -> Admission:
-    """The way of one delivery into its lane; ``stops`` says that it is a plain "stop".
+def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission:
+    """The way of one delivery into its lane.
 
     A lane with waiting turns and no live run is about to start the oldest of them, so a new delivery queues behind.
     In a conversation a person's words join a run that nobody waits for, and otherwise wait for their turn.
     """
-    if stops and lane.live_run is not None and lane.speaks:
+    if lane.stops and lane.live_run is not None:
         return Stop(lane.live_run)
     if lane.waiting >= bounds.QUEUED_TURNS:
         return Refuse(FailureCode.LANE_QUEUE_FULL)

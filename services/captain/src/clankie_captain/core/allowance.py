@@ -11,8 +11,8 @@ from clankie_settings.wire.failure import FailureCode
 class Allowance:
     """The owner's limits; None where there is none.
 
-    ``messages`` counts one actor's deliveries within ``span``; ``room_tokens`` and ``tokens`` count input and output
-    of a UTC day, of one lane and of all. ``exempt`` actors are not limited.
+    ``messages`` counts one actor's deliveries within ``span`` that he worked on; ``room_tokens`` and ``tokens`` count
+    input and output of a UTC day, of one lane and of all. ``exempt`` actors are not limited.
     """
 
     messages: int | None = None
@@ -24,13 +24,18 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What was used up before the delivery at hand; ``told`` says that the room knows of its spent day already."""
+    """What was used up before the delivery at hand.
+
+    ``warned`` says that the actor was told of too many messages within the span, ``told`` that the room knows of its
+    spent day already.
+    """
 
     messages: int = 0
     room_tokens: int = 0
     tokens: int = 0
     told: bool = False
     quiet: bool = False
+    warned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def over(allowance: Allowance, standing: Standing, actor: str) -> Over | None:
     if actor in allowance.exempt:
         return None
     if allowance.messages is not None and standing.messages >= allowance.messages:
-        return Over(FailureCode.BUDGET_REACHED, notice=standing.messages == allowance.messages)
+        return Over(FailureCode.BUDGET_REACHED, notice=not standing.warned)
     spent = _reached(standing.room_tokens, allowance.room_tokens) or _reached(standing.tokens, allowance.tokens)
     return Over(FailureCode.BUDGET_REACHED, notice=not standing.told) if spent else None
 

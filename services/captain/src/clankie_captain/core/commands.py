@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from clankie_settings.wire.command import CommandName
+from clankie_captain.core.turns import LaneView
+from clankie_settings.wire.command import Command, CommandName
 
 STOP_WORDS: Final = frozenset({"stop", "stop it", "please stop", "stop please"})
 """What, alone in a message, ends the run that its author's words are in."""
@@ -14,64 +15,97 @@ STOP_WORDS: Final = frozenset({"stop", "stop it", "please stop", "stop please"})
 QUIET_FOR: Final = timedelta(hours=1)
 """How long he stays quiet after ``/quiet``; a second one ends it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Who gave a command: whether the owner did, whether the room is a DM, whether their words are in the live run."""
-
-    is_owner: bool
-    in_dm: bool
-    speaks: bool
+STOPPED: Final = "Stopped."
+NOTHING: Final = "Nothing is running here."
+RENEWED: Final = "This room begins anew: I have put what was said here behind me."
+BUSY: Final = "Something is running here. Stop it first, or wait."
+QUIET: Final = "I am quiet here for an hour. /quiet again ends it."
+LOUD: Final = "I am back."
 
 
 @dataclass(frozen=True, slots=True)
-class RoomState:
-    """What runs and waits in a room; ``running_s`` is None where nothing runs. Tokens are of the present UTC day."""
+class Halt:
+    """End the live run."""
 
-    running_s: int | None
-    waiting: int
-    quiet: bool
-    tokens: int
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """Let the lane's history begin anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hush:
+    """Keep the lane quiet until then; None ends it."""
+
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a command comes to: what its giver is shown, and what is changed."""
+
+    answer: str
+    change: Halt | Renew | Hush | None = None
 
 
 def is_stop(body: str | None, names: Sequence[str]) -> bool:
     """Whether a message says nothing but "stop", to him or to nobody. Source: OPS-5."""
     if body is None:
         return False
-    text = re.sub(r"<@!?\d+>", " ", body).casefold()
+    text = re.sub(r"<@[!&]?\d+>", " ", body).casefold()
     for name in names:
         text = re.sub(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", " ", text)
-    return " ".join(re.sub(r"[^\w\s]", " ", text).split()) in STOP_WORDS
+    return " ".join(re.sub(r"[\W_]+", " ", text).split()) in STOP_WORDS
 
 
-def permitted(name: CommandName, asker: Asker) -> bool:
-    """Whether the command may be done for this person. Source: OPS-5."""
-    match name:
+def is_quiet(until: datetime | None, now: datetime) -> bool:
+    """Whether a lane is quiet; a clock that was set back never makes that longer than an hour."""
+    return until is not None and now < until <= now + QUIET_FOR
+
+
+def deed(command: Command, view: LaneView, owner: str | None, now: datetime) -> Deed:
+    """What a command comes to in a lane; whoever may not give it is told so, and nothing changes. Source: OPS-5."""
+    if not _permitted(command, view, owner):
+        return Deed(_refusal(command.name))
+    match command.name:
+        case "status":
+            return Deed(_status(view, now))
+        case "usage":
+            return Deed(f"{view.tokens:,} tokens here today (UTC).")
+        case "stop":
+            return Deed(NOTHING) if view.live is None else Deed(STOPPED, Halt())
+        case "new":
+            return Deed(RENEWED, Renew()) if view.live is None else Deed(BUSY)
+        case "quiet":
+            return Deed(LOUD, Hush(None)) if view.quiet else Deed(QUIET, Hush(now + QUIET_FOR))
+        case _:  # pragma: no cover
+            assert_never(command.name)
+
+
+def _permitted(command: Command, view: LaneView, owner: str | None) -> bool:
+    actor = command.actor.actor_id
+    trusted = actor == owner or command.room.guild_id is None
+    match command.name:
         case "status" | "usage":
             return True
         case "stop":
-            return asker.speaks or asker.is_owner or asker.in_dm
+            return trusted or actor in view.speakers
         case "new" | "quiet":
-            return asker.is_owner or asker.in_dm
+            return trusted
         case _:  # pragma: no cover
-            assert_never(name)
+            assert_never(command.name)
 
 
-def refusal(name: CommandName) -> str:
-    """What somebody is told who may not give a command."""
+def _refusal(name: CommandName) -> str:
     if name == "stop":
         return "Nothing of yours is being answered here, so there is nothing for you to stop. The owner can."
     return "Only the owner can do this. (Whoever runs me sets CLANKIE_OWNER_ID.)"
 
 
-def status(state: RoomState) -> str:
-    """How it stands in a room."""
-    running = "Nothing is running here." if state.running_s is None else f"At work for {state.running_s} s."
-    waiting = f" {state.waiting} waiting." if state.waiting else ""
-    quiet = " Quiet until somebody ends it with /quiet, or the hour is over." if state.quiet else ""
+def _status(view: LaneView, now: datetime) -> str:
+    running = NOTHING
+    if view.started_at is not None:
+        running = f"At work for {max(0, round((now - view.started_at).total_seconds()))} s."
+    waiting = f" {view.waiting} waiting." if view.waiting else ""
+    quiet = " Quiet until somebody ends it with /quiet, or the hour is over." if view.quiet else ""
     return f"{running}{waiting}{quiet}"
-
-
-def usage(state: RoomState) -> str:
-    """What a room cost on the present day."""
-    return f"{state.tokens:,} tokens here today (UTC)."

@@ -9,8 +9,8 @@ from clankie_settings.wire.trigger import Room, Trigger
 LaneKind = Literal["room", "voice", "conversation", "one_shot"]
 """What a lane serves; its id begins ``rooms/``, ``voice/``, ``conversations/`` or ``turns/``."""
 
-OPERATOR: Final = PresenceId("console")
-"""The presence as which the operator speaks; no token of a presence can be its."""
+OPERATOR: Final = PresenceId("operator:console")
+"""The presence as which the operator speaks; the settings can name none like it, so no presence's token is its."""
 
 Authority = Literal["social", "system"]
 """A social lane is anybody's; a system lane may use machine tools. The two never share history. Source: LOOP-7."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.settlement import RunOn, Settled
-from clankie_settings.ids import DeliveryId, MessageId, PresenceId, RunId, TurnId
+from clankie_settings.ids import DeliveryId, LaneId, MessageId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
 
 TurnState = Literal["queued", "steer", "heard", "live", "done"]
@@ -20,6 +20,7 @@ class Turn:
     presence: PresenceId
     delivery: DeliveryId
     turn: TurnId
+    lane: LaneId
     state: TurnState
     result: Settled | None
 
@@ -69,11 +70,15 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A delivery that the next request carries, with the backlog that came along."""
+    """A delivery that the next request carries, with the backlog that came along.
+
+    ``content`` is the hash of the content that the request holds: an edit may have come in between.
+    """
 
     presence: PresenceId
     delivery: DeliveryId
     backlog: tuple[MessageId, ...]
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,14 @@ class Cancellation:
 
     turn: Turn
     run: RunId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that was done: what its giver is shown, and the run that has to be ended for it, if any."""
+
+    answer: str
+    stops: RunId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ class Desk:
     def _give(self, turn: Turn) -> None:
         if turn.result is not None:
             self._settlements.give((turn.presence, turn.delivery), turn.result)
+            self._signals.send(turn.lane, Nudge())
 
     async def outcome(self, presence: PresenceId, delivery: DeliveryId, within: timedelta | None) -> Turn:
         """The delivery once it has settled, or as it is after ``within`` (None: however long it takes).

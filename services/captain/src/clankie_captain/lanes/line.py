@@ -24,6 +24,7 @@ from clankie_settings.clock import Clock, Ids
 from clankie_settings.ids import DeliveryId, MessageId
 from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
+from clankie_settings.wire.trigger import content_hash
 
 _REFUSED: Final = {
     "many": f"{bounds.UPDATES_A_TURN} updates were sent in this turn already; put the rest into your reply",
@@ -183,7 +184,7 @@ class Line:
             except ValueError:
                 continue
             break
-        self._taken.append(Heard(pending.presence, pending.delivery, lacking))
+        self._taken.append(Heard(pending.presence, pending.delivery, lacking, content_hash(pending.trigger)))
         return Words(DeliveryId(pending.delivery), text)
 
     def _show(self, sign: Sign) -> None:

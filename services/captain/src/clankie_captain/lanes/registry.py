@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 import structlog
 
@@ -11,6 +12,9 @@ from clankie_captain.core.turns import LiveRun
 from clankie_captain.lanes.runner import Runner
 from clankie_captain.lanes.waiters import Waiters
 from clankie_settings.ids import RunId
+
+UNWANTED: Final = 256
+"""Runs that were cancelled before they came here, or after they had gone; the oldest is forgotten beyond it."""
 
 _log = structlog.get_logger()
 
@@ -29,6 +33,7 @@ class Registry:
         self._waiting: deque[LiveRun] = deque()
         self._runners: dict[RunId, Runner] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        self._unwanted: deque[RunId] = deque(maxlen=UNWANTED)
         self._stopped = False
 
     @property
@@ -46,7 +51,10 @@ class Registry:
             self._waiting.append(live)
 
     def cancel(self, run: RunId) -> bool:
-        """End a run as cancelled; False where it is not one of this captain's live ones."""
+        """End a run as cancelled; False where it is not one of this captain's live ones.
+
+        One that was started in the store and is not here yet ends as soon as it comes.
+        """
         waiting = next((live for live in self._waiting if live.run == run), None)
         if waiting is not None:
             # It only has to settle, so it does not wait for a slot.
@@ -55,6 +63,8 @@ class Registry:
         runner = self._runners.get(run)
         if runner is not None:
             runner.cancel()
+        else:
+            self._unwanted.append(run)
         return runner is not None
 
     async def stop(self) -> None:
@@ -70,6 +80,8 @@ class Registry:
     def _begin(self, live: LiveRun) -> None:
         self._free -= 1
         self._runners[live.run] = runner = self._make(live)
+        if live.run in self._unwanted:
+            runner.cancel()
         self._tasks[live.run] = asyncio.create_task(self._run(live, runner), name=live.run)
 
     async def _run(self, live: LiveRun, runner: Runner) -> None:

@@ -3,40 +3,58 @@
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.allowance import Allowance, Standing
 from clankie_captain.core.run import Usage
 from clankie_captain.store import tables
+from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.trigger import Trigger
 
 ALL: Final = "*"
 """Stands for all lanes together."""
+
+_WARNING: Final = f'"code":"{FailureCode.BUDGET_REACHED}","notice":true'
+"""What the stored result of a refusal with a notice holds."""
 
 
 async def standing(
     connection: AsyncConnection, trigger: Trigger, lane: str, allowance: Allowance, at: datetime, *, quiet: bool
 ) -> Standing:
     """What was used up before this delivery; only what is limited is counted."""
-    messages = 0
-    if allowance.messages is not None:
-        one = tables.delivery.c
-        mine = (one.presence == trigger.presence_id, one.actor == trigger.actor.actor_id)
-        recent = select(one.id).where(*mine, one.accepted_at > at - allowance.span).limit(allowance.messages + 2)
-        messages = (await connection.execute(select(func.count()).select_from(recent.subquery()))).scalar_one()
+    messages, warned = await _messages(connection, trigger, allowance, at)
     if allowance.room_tokens is None and allowance.tokens is None:
-        return Standing(messages=messages, quiet=quiet)
+        return Standing(messages=messages, warned=warned, quiet=quiet)
     spent = {row.lane: row for row in await connection.execute(_of_day(lane, at))}
     own, everyone = spent.get(lane), spent.get(ALL)
     return Standing(
         messages=messages,
+        warned=warned,
         room_tokens=own.tokens if own else 0,
         tokens=everyone.tokens if everyone else 0,
         told=own.notified if own else False,
         quiet=quiet,
     )
+
+
+async def _messages(
+    connection: AsyncConnection, trigger: Trigger, allowance: Allowance, at: datetime
+) -> tuple[int, bool]:
+    if allowance.messages is None:
+        return 0, False
+    one = tables.delivery.c
+    # Up to now: what a clock that was set back once accepted in its future counts for nobody.
+    span = one.accepted_at.between(at - allowance.span, at)
+    mine = (one.presence == trigger.presence_id, one.actor == trigger.actor.actor_id, span)
+    worked_on = or_(one.state != "done", one.run.is_not(None))
+    recent = select(one.id).where(*mine, worked_on).limit(allowance.messages)
+    messages = (await connection.execute(select(func.count()).select_from(recent.subquery()))).scalar_one()
+    if messages < allowance.messages:
+        return messages, False
+    refused = select(one.id).where(*mine, ~worked_on, one.result.contains(_WARNING, autoescape=True)).limit(1)
+    return messages, (await connection.execute(refused)).first() is not None
 
 
 async def spend(connection: AsyncConnection, lane: str, usage: Usage, at: datetime) -> None:

@@ -20,7 +20,7 @@ from clankie_captain.core.admission import (
     steer_by,
 )
 from clankie_captain.core.allowance import Allowance, over
-from clankie_captain.core.commands import is_stop
+from clankie_captain.core.commands import is_quiet, is_stop
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.settlement import failure
 from clankie_captain.core.turns import Acceptance, LiveRun
@@ -29,7 +29,6 @@ from clankie_captain.store import allowances, events, rows, tables
 from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
-from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import RESULT, Failed, Silent
 from clankie_settings.wire.trigger import Trigger, content_hash
 
@@ -99,24 +98,26 @@ async def _admit(connection: AsyncConnection, arrival: Arrival, terms: Terms) ->
 
 async def _decide(connection: AsyncConnection, arrival: Arrival, terms: Terms, state: AnyRow) -> Admission:
     trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
-    stops = state.live_run is not None and is_stop(trigger.body, terms.names)
-    used = await allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=_quiet(state, at))
+    # Only a stop that ends something is exempt: any other one is a message like all the rest.
+    stops = (
+        state.live_run is not None
+        and is_stop(trigger.body, terms.names)
+        and await _speaks(connection, state.live_run, trigger)
+    )
+    quiet = is_quiet(state.quiet_until, at)
+    used = await allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=quiet)
     refused = None if stops else over(terms.allowance, used, trigger.actor.actor_id)
     if refused is not None:
-        if refused.notice and refused.code is FailureCode.BUDGET_REACHED:
+        if refused.notice and trigger.addressed:
             await allowances.told(connection, lane.id, at)
         return Refuse(refused.code, refused.notice)
     view = LaneState(
         live_run=state.live_run,
         waiting=await _waiting(connection, lane),
         autonomous=lane.kind == "conversation" and await _autonomous(connection, state.live_run),
-        speaks=stops and await _speaks(connection, state.live_run, trigger),
+        stops=stops,
     )
-    return admission(view, trigger.delivery, steer_by(lane.kind), stops=stops)
-
-
-def _quiet(state: AnyRow, at: datetime) -> bool:
-    return state.quiet_until is not None and state.quiet_until > at
+    return admission(view, trigger.delivery, steer_by(lane.kind))
 
 
 def _kept(decision: Admission, arrival: Arrival) -> dict[str, Any]:
@@ -148,7 +149,7 @@ async def _autonomous(connection: AsyncConnection, run: str | None) -> bool:
     return bool((await connection.execute(statement)).scalar()) if run is not None else False
 
 
-async def _speaks(connection: AsyncConnection, run: str | None, trigger: Trigger) -> bool:
+async def _speaks(connection: AsyncConnection, run: str, trigger: Trigger) -> bool:
     one = tables.delivery.c
     in_run = select(one.id).where(
         one.run == run, one.actor == trigger.actor.actor_id, one.state.in_(("live", "heard", "steer"))

@@ -1,13 +1,16 @@
 """What commands look at and change: a lane's state, its history's beginning, its quiet. Source: OPS-5."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import assert_never
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
 from clankie_captain.core.lane import LaneKey
-from clankie_captain.core.turns import LaneView
+from clankie_captain.core.turns import Done, LaneView
 from clankie_captain.store import allowances, tables
 from clankie_captain.store.arrivals import cancel_run
 from clankie_captain.store.engine import Database
@@ -21,74 +24,57 @@ class ControlStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def view(self, lane: LaneKey, at: datetime) -> LaneView:
-        """A lane as it is; one that there is no row of is idle and empty."""
+    async def carry_out(
+        self, presence: PresenceId, command: Command, lane: LaneKey, at: datetime, decide: Callable[[LaneView], Deed]
+    ) -> Done:
+        """Do a command once: look at its lane, decide, change the lane and keep the answer, all or nothing.
 
-        async def work(connection: AsyncConnection) -> LaneView:
-            return await _view(connection, lane, at)
+        One that was done before is answered as it was then.
+        """
 
-        return await self._database.transact(work)
-
-    async def stop(self, lane: LaneKey) -> RunId | None:
-        """Write down that the live run must end; which it is, or None where nothing runs."""
-
-        async def work(connection: AsyncConnection) -> RunId | None:
-            run = (await connection.execute(select(tables.lane.c.live_run).where(tables.lane.c.id == lane.id))).scalar()
-            if run is not None:
-                await cancel_run(connection, RunId(run))
-            return None if run is None else RunId(run)
-
-        return await self._database.transact(work)
-
-    async def renew(self, lane: LaneKey) -> bool:
-        """Let the lane's history begin anew; False where a run is live, which needs the old one."""
-
-        async def work(connection: AsyncConnection) -> bool:
-            one = tables.lane.c
-            live = select(one.live_run).where(one.id == lane.id)
-            if (await connection.execute(live)).scalar() is not None:
-                return False
-            await connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
-            return True
-
-        return await self._database.transact(work)
-
-    async def quiet(self, lane: LaneKey, until: datetime | None, at: datetime) -> None:
-        """Keep the lane quiet until then, or no longer."""
-
-        async def work(connection: AsyncConnection) -> None:
-            row = {
-                "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0,
-                "live_run": None, "next_seq": 0, "next_entry": 1, "history_from": 1, "quiet_until": until,
-                "touched_at": at,
-            }  # fmt: skip
-            known = upsert(tables.lane).values(row)
-            await connection.execute(
-                known.on_conflict_do_update(index_elements=["id"], set_={"quiet_until": until, "touched_at": at})
-            )
-
-        await self._database.transact(work)
-
-    async def answer(self, presence: PresenceId, command: Command) -> str | None:
-        """What a command was answered when it was done, or None where it is new."""
-
-        async def work(connection: AsyncConnection) -> str | None:
+        async def work(connection: AsyncConnection) -> Done:
             one = tables.command.c
-            statement = select(one.answer).where(one.presence == presence, one.id == command.command_id)
-            return (await connection.execute(statement)).scalar()
+            known = select(one.answer).where(one.presence == presence, one.id == command.command_id)
+            answer = (await connection.execute(known)).scalar()
+            if answer is not None:
+                return Done(answer)
+            view = await _view(connection, lane, at)
+            deed = decide(view)
+            await _change(connection, lane, deed, view, at)
+            row = {
+                "presence": presence, "id": command.command_id, "name": command.name, "answer": deed.answer, "at": at,
+            }  # fmt: skip
+            await connection.execute(insert(tables.command).values(row))
+            return Done(deed.answer, view.live if isinstance(deed.change, Halt) else None)
 
         return await self._database.transact(work)
 
-    async def answered(self, presence: PresenceId, command: Command, answer: str, at: datetime) -> None:
-        """Keep what a command was answered."""
 
-        async def work(connection: AsyncConnection) -> None:
-            row = {
-                "presence": presence, "id": command.command_id, "name": command.name, "answer": answer, "at": at,
-            }  # fmt: skip
-            await connection.execute(upsert(tables.command).values(row).on_conflict_do_nothing())
+async def _change(connection: AsyncConnection, lane: LaneKey, deed: Deed, view: LaneView, at: datetime) -> None:
+    one = tables.lane.c
+    match deed.change:
+        case Halt():
+            if view.live is not None:
+                await cancel_run(connection, view.live)
+        case Renew():
+            await connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
+        case Hush(until):
+            await _hush(connection, lane, until, at)
+        case None:
+            pass
+        case _:  # pragma: no cover
+            assert_never(deed.change)
 
-        await self._database.transact(work)
+
+async def _hush(connection: AsyncConnection, lane: LaneKey, until: datetime | None, at: datetime) -> None:
+    row = {
+        "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0,
+        "live_run": None, "next_seq": 0, "next_entry": 1, "history_from": 1, "quiet_until": until,
+        "touched_at": at,
+    }  # fmt: skip
+    known = upsert(tables.lane).values(row)
+    changed = {"quiet_until": until, "touched_at": at}
+    await connection.execute(known.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
 async def _view(connection: AsyncConnection, lane: LaneKey, at: datetime) -> LaneView:
@@ -108,6 +94,6 @@ async def _view(connection: AsyncConnection, lane: LaneKey, at: datetime) -> Lan
         started_at=started,
         speakers=speakers,
         waiting=(await connection.execute(waiting)).scalar_one(),
-        quiet=row is not None and row.quiet_until is not None and row.quiet_until > at,
+        quiet=row is not None and is_quiet(row.quiet_until, at),
         tokens=await allowances.tokens(connection, lane.id, at),
     )

@@ -29,18 +29,14 @@ class EventStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def since(self, lane: LaneId, after: int | None, most: int = 100) -> tuple[Event, ...]:
-        """The lane's events after one of them; without one, from the oldest input that is not settled.
-
-        Where nothing is open and no event is named, there is nothing to show yet.
-        """
+    async def since(self, lane: LaneId, after: int, most: int = 100) -> tuple[Event, ...]:
+        """The lane's events after one of them, oldest first."""
 
         async def work(connection: AsyncConnection) -> tuple[Event, ...]:
-            begin = after if after is not None else await _before_oldest_open(connection, lane)
             one = tables.entry.c
             statement = (
                 select(one.seq, one.kind, one.payload)
-                .where(one.lane == lane, one.seq > begin, one.kind.in_(SHOWN))
+                .where(one.lane == lane, one.seq > after, one.kind.in_(SHOWN))
                 .order_by(one.seq)
                 .limit(most)
             )
@@ -48,11 +44,11 @@ class EventStore:
 
         return await self._database.transact(work)
 
-    async def latest(self, lane: LaneId) -> int:
-        """The place of the lane's newest entry; 0 for a lane that there is none of."""
+    async def beginning(self, lane: LaneId) -> int:
+        """Where a tail begins that names no event: before the oldest input that is not settled, or at the end."""
 
         async def work(connection: AsyncConnection) -> int:
-            return await _latest(connection, lane)
+            return await _before_oldest_open(connection, lane)
 
         return await self._database.transact(work)
 

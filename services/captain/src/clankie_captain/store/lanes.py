@@ -99,15 +99,16 @@ class LaneStore:
         """
 
         async def work(connection: AsyncConnection) -> None:
-            first = await _reserve(connection, run, len(drafts) + len(heard))
-            payloads = [*(await log_heard(connection, heard)), *((each.kind, each.payload) for each in drafts)]
+            logged = await log_heard(connection, heard)
+            first = await _reserve(connection, run, len(drafts) + len(logged))
+            payloads = [*(("heard", payload) for _, payload in logged), *((each.kind, each.payload) for each in drafts)]
             if payloads:
                 values = [
                     {"lane": run.lane.id, "seq": first + n, "run": run.run, "kind": kind, "payload": payload}
                     for n, (kind, payload) in enumerate(payloads)
                 ]
                 await connection.execute(insert(tables.entry), values)
-            for each in heard:
+            for each, _ in logged:
                 await _mark_heard(connection, run, each)
 
         await self._database.transact(work)

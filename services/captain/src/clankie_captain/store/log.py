@@ -15,15 +15,23 @@ from clankie_captain.store import tables
 from clankie_settings.wire.result import Replied
 
 
-async def log_heard(connection: AsyncConnection, heard: Sequence[Heard]) -> list[tuple[str, str]]:
-    """The log rows, as kind and payload, of deliveries whose words now reach the model."""
+async def log_heard(connection: AsyncConnection, heard: Sequence[Heard]) -> list[tuple[Heard, str]]:
+    """The deliveries whose words now reach the model, each with the payload of its log row.
+
+    One that was edited since its words were taken is left out: it is heard once its new words are.
+
+    Source: ING-7.
+    """
     if not heard:
         return []
     one = tables.delivery.c
     wanted = [(each.presence, each.delivery) for each in heard]
-    statement = select(one.presence, one.id, one.trigger).where(tuple_(one.presence, one.id).in_(wanted))
-    triggers = {(row.presence, row.id): row.trigger for row in await connection.execute(statement)}
-    return [("heard", triggers[key]) for key in wanted]
+    statement = select(one.presence, one.id, one.trigger, one.content_hash).where(
+        tuple_(one.presence, one.id).in_(wanted)
+    )
+    found = {(row.presence, row.id): row for row in await connection.execute(statement)}
+    rows = [(each, found[each.presence, each.delivery]) for each in heard]
+    return [(each, row.trigger) for each, row in rows if row.content_hash == each.content]
 
 
 def log_said(reply: Replied) -> tuple[str, str]:

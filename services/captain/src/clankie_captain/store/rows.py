@@ -31,6 +31,7 @@ def turn(row: AnyRow) -> Turn:
         presence=PresenceId(row.presence),
         delivery=DeliveryId(row.id),
         turn=TurnId(row.turn),
+        lane=LaneId(row.lane),
         state=row.state,
         result=result(row.result, owed=row.owed),
     )

@@ -19,6 +19,7 @@ from clankie_captain.store.log import log_broken, log_said
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import PresenceId, RunId
 from clankie_settings.wire.result import Replied
+from clankie_settings.wire.trigger import Trigger
 
 
 class RunStore:
@@ -177,13 +178,19 @@ async def _close_run(
 
 async def _follow(connection: AsyncConnection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
     one = tables.delivery.c
-    oldest = select(one.presence, one.id).where(one.lane == lane.id, one.state == "queued").order_by(one.seq).limit(1)
+    oldest = (
+        select(one.presence, one.id, one.trigger)
+        .where(one.lane == lane.id, one.state == "queued")
+        .order_by(one.seq)
+        .limit(1)
+    )
     row = (await connection.execute(oldest)).one_or_none()
     if row is None:
         return None
     mine = update(tables.delivery).where(one.presence == row.presence, one.id == row.id)
     await connection.execute(mine.values(state="live", run=run))
-    return await start(connection, lane, run, row, at)
+    autonomous = Trigger.model_validate_json(row.trigger).kind == "catch_up"
+    return await start(connection, lane, run, row, at, autonomous=autonomous)
 
 
 async def _take_over(connection: AsyncConnection, lane: AnyRow, at: datetime) -> LiveRun:

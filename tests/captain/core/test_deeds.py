@@ -1,0 +1,106 @@
+"""What a slash command comes to: who may give it, what is said, and what is changed."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clankie_captain.core.commands import (
+    BUSY,
+    LOUD,
+    NOTHING,
+    QUIET,
+    QUIET_FOR,
+    RENEWED,
+    STOPPED,
+    Deed,
+    Halt,
+    Hush,
+    Renew,
+    deed,
+    is_quiet,
+)
+from clankie_captain.core.turns import LaneView
+from clankie_settings.ids import RunId
+from clankie_settings.wire.command import Command, CommandName
+from clankie_settings.wire.trigger import Actor, Room
+from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, NOON, OWNER
+
+pytestmark = pytest.mark.requirement("OPS-5")
+
+IDLE = LaneView(live=None, started_at=None, speakers=frozenset(), waiting=0, quiet=False, tokens=0)
+LIVE = replace(IDLE, live=RunId("run_1"), started_at=NOON - timedelta(seconds=12), speakers=frozenset({ANN.actor_id}))
+OWNERS = OWNER.actor_id
+CHANGING: tuple[CommandName, ...] = ("stop", "new", "quiet")
+
+
+def given_by(actor: Actor, name: CommandName, room: Room = GUILD_ROOM) -> Command:
+    return Command(command_id="c1", name=name, room=room, actor=actor)
+
+
+@pytest.mark.parametrize("view", [IDLE, LIVE])
+@pytest.mark.parametrize("name", CHANGING)
+def test_nobody_but_the_owner_changes_a_room_by_default(name: CommandName, view: LaneView) -> None:
+    refused = deed(given_by(BOB, name), view, OWNERS, NOON)
+    assert refused.change is None
+    assert "owner" in refused.answer
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_where_no_owner_is_set_nobody_is_the_owner(name: CommandName) -> None:
+    assert deed(given_by(OWNER, name), LIVE, None, NOON).change is None
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "expected"),
+    [
+        ("stop", LIVE, Deed(STOPPED, Halt())),
+        ("stop", IDLE, Deed(NOTHING)),
+        ("new", IDLE, Deed(RENEWED, Renew())),
+        ("new", LIVE, Deed(BUSY)),
+        ("quiet", IDLE, Deed(QUIET, Hush(NOON + QUIET_FOR))),
+        ("quiet", LIVE, Deed(QUIET, Hush(NOON + QUIET_FOR))),
+        ("quiet", replace(IDLE, quiet=True), Deed(LOUD, Hush(None))),
+    ],
+)
+@pytest.mark.parametrize(("actor", "room"), [(OWNER, GUILD_ROOM), (BOB, DM_ROOM)])
+def test_the_owner_and_whoever_speaks_with_him_alone_have_it_done(
+    actor: Actor, room: Room, name: CommandName, view: LaneView, expected: Deed
+) -> None:
+    assert deed(given_by(actor, name, room), view, OWNERS, NOON) == expected
+
+
+def test_whoever_is_being_answered_may_stop_that_and_nothing_more() -> None:
+    assert deed(given_by(ANN, "stop"), LIVE, OWNERS, NOON) == Deed(STOPPED, Halt())
+    assert deed(given_by(ANN, "new"), LIVE, OWNERS, NOON).change is None
+    assert deed(given_by(ANN, "quiet"), LIVE, OWNERS, NOON).change is None
+
+
+@pytest.mark.parametrize(
+    ("view", "text"),
+    [
+        (IDLE, "Nothing is running here."),
+        (LIVE, "At work for 12 s."),
+        (replace(LIVE, waiting=2), "At work for 12 s. 2 waiting."),
+        (replace(LIVE, started_at=NOON + timedelta(hours=1)), "At work for 0 s."),
+        (
+            replace(IDLE, quiet=True),
+            "Nothing is running here. Quiet until somebody ends it with /quiet, or the hour is over.",
+        ),
+    ],
+)
+def test_anybody_is_told_how_it_stands(view: LaneView, text: str) -> None:
+    assert deed(given_by(BOB, "status"), view, OWNERS, NOON) == Deed(text)
+
+
+def test_anybody_is_told_what_the_room_cost_today() -> None:
+    spent = replace(IDLE, tokens=12_345)
+    assert deed(given_by(BOB, "usage"), spent, OWNERS, NOON) == Deed("12,345 tokens here today (UTC).")
+
+
+@given(st.one_of(st.none(), st.integers(-200, 200)))
+def test_quiet_ends_with_its_hour_and_no_clock_that_is_set_back_prolongs_it(minutes: int | None) -> None:
+    until = None if minutes is None else NOON + timedelta(minutes=minutes)
+    assert is_quiet(until, NOON) == (minutes is not None and 0 < minutes <= 60)
