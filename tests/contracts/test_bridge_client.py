@@ -254,6 +254,7 @@ async def test_a_turn_that_was_waited_for_is_taken_from_the_next_captain(
     await turns.hand_over(trigger())
     await captain.loop.until_asked()
     waiting = asyncio.create_task(turns.result("400", bounds.WAIT_SECONDS))
+    await captain.until_held(1)
     again = await restart()
     assert isinstance(await waiting, Pending)
     async with connected(again) as reconnected:

@@ -120,6 +120,13 @@ class RunningCaptain:
             await self._life
         await self.client.aclose()
 
+    async def until_held(self, calls: int) -> None:
+        """Until so many calls are in the captain's hands and none of them is answered."""
+        async with asyncio.timeout(PATIENCE_S):
+            while len(self._server.server_state.tasks) < calls:
+                await self.client.get("/healthz")
+                await asyncio.sleep(0)
+
     async def restarted(self) -> "RunningCaptain":
         await self.stop()
         return await RunningCaptain.start(self.state)

@@ -15,8 +15,9 @@ from tests.captain.api.test_waits import RECEIPT, message
 async def test_a_draining_captain_takes_nothing_new_and_lets_those_who_wait_go(captain: RunningCaptain) -> None:
     captain.loop.free.clear()
     held = asyncio.create_task(captain.post(message("400")))
-    waiting = asyncio.create_task(captain.client.get("/v1/turns/400", headers={"Prefer": "wait=60"}))
     await captain.loop.until_asked()
+    waiting = asyncio.create_task(captain.client.get("/v1/turns/400", headers={"Prefer": "wait=60"}))
+    await captain.until_held(2)
     composition.drain(captain.app)
     for each in (await held, await waiting):
         assert (each.status_code, each.json(), each.headers["Location"]) == (

@@ -138,8 +138,9 @@ async def test_sameness_conflict_and_result_hold_over_a_restart(captain: Running
 async def test_a_turn_is_waited_for_over_a_restart(captain: RunningCaptain, restart: Restart) -> None:
     captain.loop.free.clear()
     held = asyncio.create_task(captain.post(PLAIN))
-    waiting = asyncio.create_task(settled(captain))
     await captain.loop.until_asked()
+    waiting = asyncio.create_task(settled(captain))
+    await captain.until_held(2)
     again = await restart()
     for each in (await held, await waiting):
         assert (each.status_code, each.json()["state"], each.headers["Location"]) == (202, "running", "/v1/turns/400")
