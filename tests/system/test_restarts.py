@@ -226,6 +226,7 @@ async def test_a_killed_captain_leaves_a_whole_store_and_finishes_every_delivery
         said += [(room, await room.say(f"Clankie, {count}")) for count in range(3)]
     for room, message in said:
         await room.accepted(message)
+        await room.requests(1)  # the first answer is under way, and will be lost
     await house.kill("captain")
     with closing(sqlite3.connect(house.state / "captain.db")) as store:
         assert store.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
