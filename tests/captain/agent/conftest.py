@@ -12,6 +12,7 @@ from clankie_captain.agent.model import build_loop
 from clankie_settings.schema import CaptainSettings
 from tests.captain.agent.lane import Lane, Line, StillClock
 from tests.captain.agent.provider import Protocol, Provider, serving
+from tests.captain.agent.strict import SHAPES, Strict, strict_provider
 
 NewLoop = Callable[[], PydanticLoop]
 
@@ -65,3 +66,11 @@ def lane() -> Lane:
 @pytest.fixture
 def line() -> Line:
     return Line()
+
+
+@pytest.fixture(params=SHAPES)
+async def strict(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Strict]:
+    """The strict provider, in each shape."""
+    shape: Protocol = request.param
+    async with strict_provider(shape, tmp_path) as running:
+        yield running

@@ -1,9 +1,7 @@
 """The stage's provider refuses what real ones refuse; it finds nothing to refuse."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from pydantic_ai.messages import (
@@ -17,16 +15,12 @@ from pydantic_ai.messages import (
 )
 
 from clankie_captain.agent import history
-from clankie_captain.agent.loop import PydanticLoop
-from clankie_captain.agent.model import build_loop
 from clankie_captain.core.run import Answered, Entry
 from clankie_settings.ids import RunId
-from clankie_settings.schema import CaptainSettings
 from clankie_stage.provider import steps
-from clankie_stage.provider.brain import Habits
 from clankie_stage.provider.records import extends
-from clankie_stage.provider.server import Provider
-from tests.captain.agent.lane import Lane, Line, StillClock, words
+from tests.captain.agent.lane import Lane, Line, words
+from tests.captain.agent.strict import Strict
 
 UPDATE = steps.call("send_text_update", {"text": "soon"})
 POISON: list[ModelMessage] = [
@@ -45,29 +39,13 @@ POISON: list[ModelMessage] = [
 ]
 
 
-@pytest.fixture
-async def strict() -> AsyncGenerator[Provider]:
-    async with Provider.running(Habits(default="unscripted", pace=0)) as running:
-        yield running
-
-
-@pytest.fixture
-async def strict_loop(strict: Provider, tmp_path: Path) -> AsyncGenerator[PydanticLoop]:
-    settings = CaptainSettings(
-        state=tmp_path, discord_attachment_root=tmp_path, model="rehearsal", model_base_url=strict.base_url
-    )
-    loop = build_loop(settings, StillClock())
-    yield loop
-    await loop.aclose()
-
-
 @pytest.mark.requirement("LANE-14", "FAIL-6")
-async def test_a_poisoned_history_is_accepted(strict: Provider, strict_loop: PydanticLoop, lane: Lane) -> None:
+async def test_a_poisoned_history_is_accepted(strict: Strict, lane: Lane) -> None:
     stored = [history.draft(message) for message in POISON]
     lane.entries = [Entry(seq, RunId("old"), draft.kind, draft.payload) for seq, draft in enumerate(stored)]
     strict.brain.script(steps.text("Hello"), steps.text("again"))
-    assert await lane.run(strict_loop, "hi \ud83d\0") == Answered("Hello")
-    assert await lane.run(strict_loop, "and?") == Answered("again")
+    assert await lane.run(strict.loop(), "hi \ud83d\0") == Answered("Hello")
+    assert await lane.run(strict.loop(), "and?") == Answered("again")
     first, second = await strict.brain.wait_ended(2)
     assert extends(first, second)
     assert not first.refused
@@ -75,24 +53,22 @@ async def test_a_poisoned_history_is_accepted(strict: Provider, strict_loop: Pyd
 
 
 @pytest.mark.requirement("LANE-3", "LANE-13", "LANE-14")
-async def test_a_lane_that_lived_through_everything_is_accepted(
-    strict: Provider, strict_loop: PydanticLoop, lane: Lane, line: Line
-) -> None:
+async def test_a_lane_that_lived_through_everything_is_accepted(strict: Strict, lane: Lane, line: Line) -> None:
     async def somebody_speaks() -> None:
         line.steered.extend(words("wait"))
         line.while_updating = None
 
     line.while_updating = somebody_speaks
     strict.brain.script(steps.calls(UPDATE, UPDATE, before="Let me see."), steps.text("Both."), steps.hold("Ha"))
-    assert await lane.run(strict_loop, "look", line=line) == Answered("Both.")
+    assert await lane.run(strict.loop(), "look", line=line) == Answered("Both.")
     stalled = Line()
-    task = asyncio.create_task(lane.run(strict_loop, "again", line=stalled))
+    task = asyncio.create_task(lane.run(strict.loop(), "again", line=stalled))
     await stalled.heard("wrote")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     strict.brain.script(steps.text("Here."))
-    assert await lane.run(strict_loop, "still there?") == Answered("Here.")
+    assert await lane.run(strict.loop(), "still there?") == Answered("Here.")
     records = await strict.brain.wait_ended(4)
     assert [record.refused for record in records] == [""] * 4
     assert records[2].state == "hung_up"
