@@ -10,6 +10,7 @@ from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
 from clankie_settings.wire.action import Action
+from clankie_settings.wire.command import Edit
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem, refused_field
 from clankie_settings.wire.receipt import ActionReceipt, Owed, OwedList, Receipt, ReceiptAnswer
@@ -33,6 +34,7 @@ class Turn:
     accepted_at: datetime
     result: Settled | None = None
     receipts: list[Receipt] = field(default_factory=list[Receipt])
+    edits: list[Edit] = field(default_factory=list[Edit])
 
     @property
     def owed(self) -> bool:
@@ -51,7 +53,10 @@ def nothing_yet(_: Trigger) -> None:
 
 
 class LoopbackCaptain:
-    """State and door of the captain; `down` and `up` keep the state, as a restart does."""
+    """State and door of the captain; `down` and `up` keep the state, as a restart does.
+
+    `queued` says that no run has heard what is unsettled, so that it can still be edited and withdrawn.
+    """
 
     def __init__(self) -> None:
         self.turns: dict[str, Turn] = {}
@@ -61,6 +66,7 @@ class LoopbackCaptain:
         self.token = TOKEN
         self.wire_version = str(WIRE_VERSION)
         self.draining = False
+        self.queued = False
         self.refuse: Problem | None = None
         self.changes = Changes()
         self._actions: list[tuple[int | None, Action]] = []
@@ -84,6 +90,8 @@ class LoopbackCaptain:
         app.router.add_post("/v1/turns", self._post_turn)
         app.router.add_get("/v1/turns", self._owed)
         app.router.add_get("/v1/turns/{id}", self._get_turn)
+        app.router.add_patch("/v1/turns/{id}", self._edit_turn)
+        app.router.add_delete("/v1/turns/{id}", self._withdraw_turn)
         app.router.add_post("/v1/turns/{id}/receipts", self._post_receipt)
         app.router.add_post("/v1/actions/{id}/receipt", self._post_action_receipt)
         app.router.add_get("/v1/presences/discord/actions", self._get_actions)
@@ -115,6 +123,9 @@ class LoopbackCaptain:
         return await self.changes.until(
             lambda: [each.trigger for each in self.turns.values()] if len(self.turns) >= count else None, PATIENCE_S
         )
+
+    async def until_asked(self, call: str, count: int = 1) -> None:
+        await self.changes.until(lambda: self.asked.count(call) >= count, PATIENCE_S)
 
     async def until_receipts(self, delivery_id: str, count: int = 1) -> list[Receipt]:
         def enough() -> list[Receipt] | None:
@@ -164,6 +175,28 @@ class LoopbackCaptain:
     async def _get_turn(self, request: web.Request) -> web.Response:
         turn = self.turns.get(request.match_info["id"])
         return self._problem(404, "unknown_delivery") if turn is None else await self._waited(turn, request)
+
+    async def _edit_turn(self, request: web.Request) -> web.Response:
+        turn = self.turns.get(request.match_info["id"])
+        if turn is None:
+            return self._problem(404, "unknown_delivery")
+        if not self.queued or turn.result is not None:
+            return self._problem(409, "started")
+        edit = Edit.model_validate_json(await request.read())
+        turn.edits.append(edit)
+        turn.trigger = turn.trigger.model_copy(update={"body": edit.body})
+        self.changes.announce()
+        return self._shape(turn.answer())
+
+    async def _withdraw_turn(self, request: web.Request) -> web.Response:
+        turn = self.turns.get(request.match_info["id"])
+        if turn is None:
+            return self._problem(404, "unknown_delivery")
+        if not self.queued or turn.result is not None:
+            return self._problem(409, "started")
+        turn.result = failed(turn.trigger.delivery_id, FailureCode.WITHDRAWN)
+        self.changes.announce()
+        return self._shape(turn.answer())
 
     async def _waited(self, turn: Turn, request: web.Request) -> web.Response:
         wait_s = int(request.headers["Prefer"].removeprefix("wait="))

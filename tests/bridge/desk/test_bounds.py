@@ -3,10 +3,12 @@
 import asyncio
 from typing import Any
 
+from clankie_bridge.core.addressing import Names
 from clankie_bridge.core.admission import Policy
 from clankie_bridge.core.message import Message
 from clankie_bridge.desk.deliveries import UNDER_WAY, Deliveries
 from clankie_bridge.desk.ingress import Ingress
+from clankie_bridge.desk.myself import Myself
 from clankie_bridge.desk.room import WAITING_A_ROOM, Room, Rooms, Talk
 from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Tap
@@ -50,6 +52,8 @@ class Door:
     def __init__(self, policy: Policy | None = None, tap: Tap | None = None) -> None:
         self.log, self.evidence, self.rooms = KeptLog(), KeptEvidence(), Rooms()
         self.worked: list[Room] = []
+        bot = Myself(Directory(), Names(()))
+        bot.id = BOT
         self.ingress = Ingress(
             tap=tap or Tap(self.log),
             directory=Directory(),
@@ -60,8 +64,9 @@ class Door:
             clock=SystemClock(),
             log=self.log,
             work=self.worked.append,
+            changed=lambda room, _: room.is_followed,
+            bot=bot,
         )
-        self.ingress.bot_id = BOT
 
     async def say(self, number: int, content: str = "hi", **more: Any) -> None:
         await self.ingress.take("MESSAGE_CREATE", payload(number, content, **more))

@@ -115,5 +115,11 @@ MESSAGE_CHARS: Final = 2_000
 NONCE_CHARS: Final = 25
 """Longest nonce of a Discord message, in characters. Source: Discord's documentation."""
 
+CATCH_UP_AFTER: Final = timedelta(minutes=10)
+"""How long talk that was not addressed to him waits for a catch-up turn by default. Source: ING-4."""
+
+CATCH_UP_ROOMS: Final = 64
+"""Rooms whose talk may wait for a catch-up turn; beyond them the oldest line is given up. Source: ING-4."""
+
 EXCHANGE_MESSAGES: Final = 5
 """He reads on unaddressed while his last word here is at most this many messages ago. Source: ING-3."""

@@ -238,8 +238,15 @@ class BridgeSettings(SharedSettings):
     """Whose DMs he reads: nobody's, the owner's, or those of the owner and ``discord_users``. Source: ING-1."""
     reply_policy: ReplyPolicy = "addressed"
     """``all`` lets every admitted message become a turn. Source: ING-2."""
+    catch_up_minutes: Annotated[float, Field(ge=0, le=1_440)] = bounds.CATCH_UP_AFTER.total_seconds() / 60
+    """Minutes after which he reads what was said without calling him where he once spoke; 0: never. Source: ING-4."""
     discord_rest_url: Loopback | None = None
     """Loopback trials only: the REST root to use instead of Discord's."""
+
+    @property
+    def catch_up_after(self) -> timedelta:
+        """How long talk waits for a catch-up turn; none at all: it does not."""
+        return timedelta(minutes=self.catch_up_minutes)
 
 
 class LaunchSettings(_ModelSettings):

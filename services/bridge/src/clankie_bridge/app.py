@@ -21,10 +21,14 @@ from clankie_bridge.core.exchange import ReplyPolicies, ReplyPolicy
 from clankie_bridge.core.manners import Switch
 from clankie_bridge.core.pace import Backoff
 from clankie_bridge.desk.cards import Cards
+from clankie_bridge.desk.catching_up import CatchingUp
+from clankie_bridge.desk.changes import Changes
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
+from clankie_bridge.desk.myself import Myself
 from clankie_bridge.desk.posting import Posting
+from clankie_bridge.desk.reading import Reading
 from clankie_bridge.desk.resumption import Resumption
 from clankie_bridge.desk.room import Room, Rooms
 from clankie_bridge.desk.signals import Progress, Signals
@@ -95,6 +99,7 @@ class _Common:
     surface: DiscordSurface
     cards: Cards
     directory: Directory
+    bot: Myself
     rooms: Rooms = field(default_factory=Rooms)
     deliveries: Deliveries = field(default_factory=Deliveries)
     progress: Progress = field(default_factory=Progress)
@@ -105,6 +110,7 @@ class _Parts:
     """What runs for as long as the bridge lives."""
 
     ingress: Ingress
+    catching_up: CatchingUp
     signals: Signals
     resumption: Resumption
     rooms: Rooms
@@ -158,6 +164,7 @@ class Bridge:
             group.create_task(self._stay_connected(rest))
             group.create_task(parts.resumption.run())
             group.create_task(parts.ingress.run())
+            group.create_task(parts.catching_up.run())
             group.create_task(parts.signals.run())
             group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
             await stop.wait()
@@ -189,9 +196,9 @@ class Bridge:
             rooms=common.rooms,
             log=self._log,
         )
-        ingress = self._ingress(common, waiting, resumption)
+        ingress, catching_up = self._ingress(common, waiting, resumption)
         signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self._log), rest)
-        return _Parts(ingress, signals, resumption, common.rooms, common.deliveries, common.cards)
+        return _Parts(ingress, catching_up, signals, resumption, common.rooms, common.deliveries, common.cards)
 
     def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
         gate, directory = Gate(self._clock), Directory()
@@ -206,6 +213,7 @@ class Bridge:
             surface=surface,
             cards=Cards(surface=surface, switch=card, tasks=tasks, clock=self._clock),
             directory=directory,
+            bot=Myself(directory, Names(self._settings.names)),
         )
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
@@ -218,21 +226,38 @@ class Bridge:
             updates_before=common.progress.before_reply,
         )
 
-    def _ingress(self, common: _Common, waiting: Waiting, resumption: Resumption) -> Ingress:
+    def _ingress(self, common: _Common, waiting: Waiting, resumption: Resumption) -> tuple[Ingress, CatchingUp]:
+        catching_up = CatchingUp(
+            every=self._settings.catch_up_after,
+            rooms=common.rooms,
+            clock=self._clock,
+            work=lambda room: handing.work(room),  # noqa: PLW0108 -- it is made below, of this
+        )
+        changes = Changes(
+            captain=common.captain,
+            patience=common.patience,
+            rooms=common.rooms,
+            deliveries=common.deliveries,
+            evidence=self._evidence,
+            log=self._log,
+            identity=common.bot.identity,
+        )
         handing = Handing(
             presence_id=PRESENCE,
-            names=Names(self._settings.names),
+            identity=common.bot.identity,
             policies=_reply_policies(self._settings),
             directory=common.directory,
-            history=common.history,
+            reading=Reading(common.directory, common.history),
+            changes=changes,
+            catching_up=catching_up,
             captain=common.captain,
             patience=common.patience,
             rooms=common.rooms,
             deliveries=common.deliveries,
             evidence=self._evidence,
             tasks=common.tasks,
+            clock=self._clock,
             log=self._log,
-            bot_id=lambda: ingress.bot_id,
             finish=waiting.finish,
             resumed=resumption.taken_up,
         )
@@ -246,8 +271,10 @@ class Bridge:
             clock=self._clock,
             log=self._log,
             work=handing.work,
+            changed=changes.taken,
+            bot=common.bot,
         )
-        return ingress
+        return ingress, catching_up
 
     def _signals(self, common: _Common, posting: Posting, actions: CaptainActions, rest: Rest) -> Signals:
         return Signals(

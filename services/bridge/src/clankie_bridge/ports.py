@@ -3,12 +3,13 @@
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Any, Protocol
 
 from clankie_bridge.core.message import Message
 from clankie_bridge.core.render import Part
 from clankie_settings.wire.action import Action
+from clankie_settings.wire.command import Edit
 from clankie_settings.wire.receipt import ActionReceipt, Owed, Receipt
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
 from clankie_settings.wire.trigger import Trigger
@@ -137,6 +138,14 @@ class History(Protocol):
         ...
 
 
+class Changed(Enum):
+    """What became of an edit or a deletion at the captain. Source: ING-7."""
+
+    DONE = auto()
+    STARTED = auto()
+    UNKNOWN = auto()
+
+
 class Captain(Protocol):
     """The captain's door. Every call is one attempt.
 
@@ -150,6 +159,14 @@ class Captain(Protocol):
 
     async def result(self, delivery_id: str, wait_s: int) -> Settled | Pending:
         """Wait up to ``wait_s`` seconds for the result of a delivery."""
+        ...
+
+    async def edit(self, delivery_id: str, edit: Edit) -> Changed:
+        """Replace the words of a delivery that no run has heard."""
+        ...
+
+    async def withdraw(self, delivery_id: str) -> Changed:
+        """Take a delivery back that no run has heard."""
         ...
 
     async def owed(self) -> tuple[Owed, ...]:

@@ -6,8 +6,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from clankie_bridge.captain.connection import Connection
-from clankie_bridge.errors import CaptainAway
-from clankie_bridge.ports import Settled
+from clankie_bridge.errors import CaptainAway, DeliveryConflict, DeliveryUnknown
+from clankie_bridge.ports import Changed, Settled
+from clankie_settings.wire.command import Edit
 from clankie_settings.wire.receipt import ActionReceipt, Owed, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import ANSWER, Pending
 from clankie_settings.wire.trigger import Trigger
@@ -40,6 +41,35 @@ class CaptainTurns:
         """
         response = await self._connection.call("GET", f"/v1/turns/{delivery_id}", wait_s=wait_s)
         return _read(ANSWER.validate_json, response.content)
+
+    async def edit(self, delivery_id: str, edit: Edit) -> Changed:
+        """Replace the words of a delivery while no run has heard it.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+
+        Source: ING-7.
+        """
+        return await self._while_queued("PATCH", delivery_id, _written(edit))
+
+    async def withdraw(self, delivery_id: str) -> Changed:
+        """Take a delivery back while no run has heard it.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+
+        Source: ING-7.
+        """
+        return await self._while_queued("DELETE", delivery_id)
+
+    async def _while_queued(self, method: str, delivery_id: str, json: str | None = None) -> Changed:
+        try:
+            await self._connection.call(method, f"/v1/turns/{delivery_id}", json=json)
+        except DeliveryConflict:
+            return Changed.STARTED
+        except DeliveryUnknown:
+            return Changed.UNKNOWN
+        return Changed.DONE
 
     async def owed(self) -> tuple[Owed, ...]:
         """What this presence's rooms still lack, oldest first.

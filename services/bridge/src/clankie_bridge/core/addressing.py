@@ -11,7 +11,7 @@ _CODE: Final = re.compile(r"```.*?```|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTAL
 _CALL: Final = re.compile(r"<@[!&]?(\d+)>")
 _MARKUP: Final = re.compile(r"<a?:\w+:\d+>|<[@#][!&]?\d+>|https?://\S+")
 
-Kind = Literal["mention", "dm", "reply", "message"]
+Kind = Literal["mention", "dm", "reply", "message", "catch_up"]
 """How a Discord message came about, in the wire's words."""
 
 

@@ -30,11 +30,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message to hand over, with what was said before it, oldest first."""
+    """A message to hand over, with what was said before it, oldest first.
+
+    ``covers`` are the ids of messages that a catch-up turn stands for besides.
+    """
 
     message: Message
     address: Address
     window: tuple[Message, ...] = ()
+    covers: tuple[str, ...] = ()
 
 
 def trigger(heard: Heard, identity: Identity, place: Place, presence_id: PresenceId) -> Trigger:
@@ -68,6 +72,7 @@ def trigger(heard: Heard, identity: Identity, place: Place, presence_id: Presenc
         reply_to=_context(target, identity) if target is not None else _gone(message),
         context=tuple(_context(each, identity) for each in window),
         context_visual=visuals.newest(window, target) if len(chosen.attachments) < bounds.ATTACHMENTS else None,
+        covers=heard.covers,
     )
 
 

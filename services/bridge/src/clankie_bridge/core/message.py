@@ -91,7 +91,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a room. ``type`` and ``channel_type`` are Discord's numbers."""
+    """One message of a room. ``type`` and ``channel_type`` are Discord's numbers.
+
+    ``edited_at`` is Discord's own timestamp of the last edit; ``may_unfurl`` says that previews may still be added.
+    """
 
     id: str
     channel_id: str
@@ -110,6 +113,8 @@ class Message:
     voice_seconds: int | None = None
     forward: Forward | None = None
     reference: Reference | None = None
+    edited_at: str | None = None
+    may_unfurl: bool = False
 
     @property
     def in_thread(self) -> bool:

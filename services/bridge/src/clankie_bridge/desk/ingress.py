@@ -10,7 +10,8 @@ from typing import Final
 from clankie_bridge.core import admission
 from clankie_bridge.core.admission import Policy, Refusal
 from clankie_bridge.core.message import Message
-from clankie_bridge.desk.room import WAITING, WAITING_A_ROOM, Item, Room, Rooms, Talk
+from clankie_bridge.desk.myself import Myself
+from clankie_bridge.desk.room import WAITING, WAITING_A_ROOM, Item, Room, Rooms, Said, Talk
 from clankie_bridge.discord import normalize
 from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Tap
@@ -56,6 +57,8 @@ class Ingress:
         clock: Clock,
         log: Log,
         work: Callable[[Room], None],
+        changed: Callable[[Room, Change], bool],
+        bot: Myself,
     ) -> None:
         self._tap = tap
         self._directory = directory
@@ -66,12 +69,13 @@ class Ingress:
         self._clock = clock
         self._log = log
         self._work = work
+        self._change = changed
+        self._bot = bot
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._told: set[tuple[str | None, Refusal]] = set()
         self._asked: set[str] = set()
         self._overflowing: set[str] = set()
         self._nothing_seen = False
-        self.bot_id: str | None = None
 
     async def run(self) -> None:
         """Take events for as long as the bridge lives."""
@@ -100,7 +104,7 @@ class Ingress:
             for change in normalize.deletions(payload):
                 self._changed(change)
         elif name == "READY":
-            self.bot_id = snowflake(json_object(payload.get("user")).get("id"))
+            self._bot.id = snowflake(json_object(payload.get("user")).get("id"))
             # A new session gets no replay of what the last one missed.
             self._rooms.chill()
             self._log.info("gateway_ready", guilds=len(payload.get("guilds") or ()))
@@ -108,7 +112,7 @@ class Ingress:
             self._directory.note(name, payload)
 
     async def _created(self, payload: Json) -> None:
-        message, bot_id = normalize.message(payload), self.bot_id
+        message, bot_id = normalize.message(payload), self._bot.id
         if message is None or bot_id is None:
             self._evidence.record(Happened.DROPPED, "unknown", "unknown", "malformed")
             return
@@ -126,7 +130,7 @@ class Ingress:
                 return
             self._keep_as_talk(message)
             return
-        self._put(self._rooms.at(message.channel_id, message.guild_id), message)
+        self._put(self._rooms.at(message.channel_id, message.guild_id), Said(message, self._clock.elapsed()))
 
     def _see(self, message_id: str) -> None:
         self._seen[message_id] = None
@@ -141,7 +145,7 @@ class Ingress:
 
     def _changed(self, change: Change | None) -> None:
         room = self._rooms.known(change.channel_id) if change is not None else None
-        if change is not None and room is not None and room.is_followed:
+        if change is not None and room is not None and self._change(room, change):
             self._put(room, change)
 
     def _put(self, room: Room, item: Item) -> None:
@@ -150,8 +154,8 @@ class Ingress:
             if room.channel_id not in self._overflowing:
                 self._overflowing.add(room.channel_id)
                 self._log.error("room_overflow", room=room.channel_id, waiting=len(room.waiting))
-            if isinstance(item, Message):
-                self._evidence.record(Happened.DROPPED, item.id, item.channel_id, "overflow")
+            if isinstance(item, Said):
+                self._evidence.record(Happened.DROPPED, item.message.id, room.channel_id, "overflow")
             return
         self._overflowing.discard(room.channel_id)
         room.waiting.append(item)

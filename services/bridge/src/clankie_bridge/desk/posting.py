@@ -69,7 +69,7 @@ class Posting:
         async with delivery.room.door:
             delivery.sending = True
             words = Words(notices.notice(failure))
-            outcome = await self._send("notice", delivery.room, delivery.id, 1, words, delivery.message_id)
+            outcome = await self._send("notice", delivery.room, delivery.id, 1, words, delivery.answers)
             await self._receipt(delivery, _receipt(1, 1, outcome))
 
     async def nothing(self, delivery: Delivery, code: str) -> None:
@@ -98,7 +98,7 @@ class Posting:
             if number <= parts_posted:
                 continue
             if refused is None:
-                reply_to = delivery.message_id if number == 1 else None
+                reply_to = delivery.answers if number == 1 else None
                 outcome = await self._send("reply", delivery.room, delivery.id, number, part, reply_to)
                 refused = outcome if isinstance(outcome, Refused) else None
                 there += isinstance(outcome, Posted)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 from clankie_bridge.core.card import Card
@@ -24,14 +25,27 @@ _WINDOW: Final = bounds.CONTEXT_MESSAGES + 4
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """An admitted message, and when it came, on the clock of elapsed time."""
+
+    message: Message
+    at: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """It is time to hand over what waited for him in a room that he has drifted from."""
+
+
+@dataclass(frozen=True, slots=True)
 class Talk:
     """A message that is no turn, but that a later turn may need to know."""
 
     message: Message
 
 
-Item = Message | Talk | Change
-"""What a room waits to work on: an admitted message, talk, or a change of something said."""
+Item = Said | Talk | Change | CatchUp
+"""What a room waits to work on: an admitted message, talk, a change of something said, or time to catch up."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +53,12 @@ class Delivery:
     """A delivery that the captain has, or is about to get, and whose outcome is not complete yet.
 
     Attributes:
-        trigger: What was handed over; None for one that an earlier life of the bridge handed over.
+        trigger: What is handed over; None for one that an earlier life of the bridge handed over.
+        attempted: Whether the captain may have it: a hand-over may have reached it.
+        accepted: Whether the captain surely has it.
+        held_body: The words that the captain surely holds.
+        edited_at: Discord's time of the last edit that was seen.
+        gone: Whether its message was deleted.
         settled: Its result, as soon as it is known.
         sending: Whether the first part of its reply is on its way.
         typing: The lighting of the indicator that is under way.
@@ -51,11 +70,21 @@ class Delivery:
     message_id: str
     room: "Room"
     trigger: Trigger | None = None
+    attempted: bool = False
+    accepted: bool = False
+    held_body: str | None = None
+    edited_at: str | None = None
+    gone: bool = False
     settled: Replied | Absorbed | Silent | Failed | None = None
     sending: bool = False
     typing: asyncio.Task[None] | None = None
     actions: set[int] = field(default_factory=set[int])
     card: Card | None = None
+
+    @property
+    def answers(self) -> str | None:
+        """The message that words for it refer to, while it is there. Source: C67."""
+        return None if self.gone else self.message_id
 
     def stop_typing(self) -> None:
         """Take back the indicator's next lighting. Source: C63."""
@@ -74,6 +103,8 @@ class Room:
         window: The latest messages, oldest first; complete only while ``warm``.
         opener: The message that a thread hangs on.
         exchange: How far away his last word is.
+        drifted: Messages that wait for a catch-up turn, oldest first.
+        stirred: Set where something in ``waiting`` has changed.
         busy: Whether somebody works on ``waiting``.
         open: Deliveries of this room that are not complete.
     """
@@ -85,6 +116,8 @@ class Room:
     window: deque[Message] = field(default_factory=lambda: deque[Message](maxlen=_WINDOW))
     opener: Message | None = None
     exchange: Exchange = field(default_factory=Exchange)
+    drifted: deque[Message] = field(default_factory=lambda: deque[Message](maxlen=bounds.COVERED_MESSAGES))
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
     warm: bool = False
     busy: bool = False
     open: int = 0
@@ -111,6 +144,16 @@ class Room:
                     del self.window[index]
                 return
 
+    def change_drifted(self, change: Change) -> None:
+        """Let what waits for a catch-up turn be as it is now."""
+        for index, each in enumerate(self.drifted):
+            if each.id == change.message_id:
+                if change.message is not None:
+                    self.drifted[index] = change.message
+                elif change.kind == "deleted":
+                    del self.drifted[index]
+                return
+
     def chill(self) -> None:
         """Something was missed here: read the history again before the next turn."""
         self.warm = False
@@ -124,7 +167,7 @@ class Room:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is under way."""
-        return not self.busy and not self.waiting and not self.open
+        return not self.busy and not self.waiting and not self.open and not self.drifted
 
 
 class Rooms:

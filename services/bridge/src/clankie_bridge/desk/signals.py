@@ -184,7 +184,7 @@ class Signals:
             if _is_superseded(delivery, sequence):
                 return ActionReceipt(ok=False, code="superseded")
             return await self._posting.words(
-                "update", delivery.room, action.action_id, (Words(action.text),), delivery.message_id
+                "update", delivery.room, action.action_id, (Words(action.text),), delivery.answers
             )
 
     async def _react(self, action: React, delivery: Delivery | None) -> ActionReceipt:

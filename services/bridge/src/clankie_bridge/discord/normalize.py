@@ -33,6 +33,7 @@ from clankie_bridge.discord.payloads import (
 from clankie_settings import bounds
 
 _FORWARD: Final = 1
+_SUPPRESS_EMBEDS: Final = 1 << 2
 _VOICE_MESSAGE: Final = 1 << 13
 _NOBODY: Final = "unknown"
 
@@ -112,6 +113,8 @@ def _message(payload: Json, guild_id: str | None, depth: int) -> Message | None:
         voice_seconds=_voice_seconds(files) if flags & _VOICE_MESSAGE else None,
         forward=_forward(payload, message_id),
         reference=_reference(payload, guild_id, kind, depth),
+        edited_at=text(payload.get("edited_timestamp")) or None,
+        may_unfurl=not embeds and not flags & _SUPPRESS_EMBEDS,
     )
 
 
