@@ -1,54 +1,62 @@
 """The ``clankie`` command."""
 
-import argparse
 import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 
-from clankie_cli import status, tokens, up
-from clankie_cli.errors import CannotRun
+from clankie_cli import cancel, doctor, exits, init, send, status, tail, tokens, trail, up
+from clankie_cli.commands import Chosen, chosen
+from clankie_cli.errors import CannotRun, NotReachable, RefusedError
 from clankie_settings.environment import SettingsError, process_environment
 from clankie_settings.secrets import TokenFileError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; 78 where a setting must change first."""
-    chosen = _parser().parse_args(arguments)
+    """Do what the command line says; ``exits.py`` has the exit codes."""
+    asked = chosen(arguments)
     try:
-        return _done(chosen, process_environment())
+        return _done(asked, process_environment())
     except (SettingsError, TokenFileError, CannotRun) as error:
-        print(f"clankie: {error}", file=sys.stderr)
-        return os.EX_CONFIG
+        return _said(str(error), exits.CONFIG)
+    except NotReachable as error:
+        return _said(str(error), exits.NOT_REACHABLE)
+    except RefusedError as error:
+        return _said(f"{error} ({error.code})", exits.REFUSED)
+    except KeyboardInterrupt:
+        # Whoever follows or waits ends it in this way; what was accepted goes on.
+        return exits.DONE if asked.command == "tail" else exits.INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; the interpreter must not complain about that when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return exits.REFUSED
 
 
-def _done(chosen: argparse.Namespace, env: Mapping[str, str]) -> int:
-    match chosen.command:
+def _done(asked: Chosen, env: Mapping[str, str]) -> int:
+    match asked.command:
         case "up":
             return asyncio.run(up.run(env))
+        case "init":
+            return asyncio.run(init.run(env, asked.first_answers))
+        case "doctor":
+            return asyncio.run(doctor.run(env, ask_model=asked.flag("ask_model"), as_json=asked.flag("json")))
         case "status":
-            return asyncio.run(status.run(env, as_json=chosen.json))
+            return asyncio.run(status.run(env, as_json=asked.flag("json")))
+        case "send":
+            return asyncio.run(send.run(env, asked.message, asked.sending))
+        case "tail":
+            return asyncio.run(tail.run(env, asked.text("name"), whole=asked.flag("all"), as_json=asked.flag("json")))
+        case "cancel":
+            return asyncio.run(cancel.run(env, asked.text("receipt"), as_json=asked.flag("json")))
+        case "trail":
+            return asyncio.run(trail.run(env, trail.target(asked.text("name")), asked.printing))
         case _:
-            return tokens.run(env, chosen.of)
+            return tokens.run(env, asked.text("of"))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("clankie", description="A presence for your Discord.")
-    parser.add_argument("--version", action="version", version=version("clankie-cli"))
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser(
-        "up", help="run Clankie: on your Discord with DISCORD_BOT_TOKEN, else on a loopback stage in your browser"
-    )
-    asked = commands.add_parser("status", help="say how he is: exit code 0 up, 1 not ready, 3 not reachable")
-    asked.add_argument("--json", action="store_true", help="for programs")
-    token = commands.add_parser("token", help="print a token, for curl")
-    token.add_argument("of", choices=sorted(tokens.NAMES), help="whose: the bridge's at the captain, or your own")
-    return parser
+def _said(text: str, code: int) -> int:
+    print(f"clankie: {text}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

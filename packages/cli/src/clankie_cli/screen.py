@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TextIO, cast
 
+from clankie_cli.plain import plain
 from clankie_settings.clock import Clock
 
 COLOURS: Final = {"stage": "35", "captain": "36", "bridge": "34", "clankie": "32"}
@@ -36,9 +37,9 @@ class Screen:
         """A line of a program: JSON is made readable, anything else is shown without its control characters."""
         record = record_of(line)
         if not record:
-            self._write(name, self._clock.now(), _plain(line))
+            self._write(name, self._clock.now(), plain(line))
             return
-        event, fields = _plain(str(record.get("event", ""))), _fields(record)
+        event, fields = plain(str(record.get("event", ""))), _fields(record)
         loud = _LOUD.get(str(record.get("level")))
         self._write(name, self._moment(record), " ".join([self._tinted(event, loud), *fields]))
 
@@ -69,9 +70,4 @@ def record_of(line: str) -> dict[str, Any]:
 
 def _fields(record: Mapping[str, Any]) -> list[str]:
     shown = ((key, value) for key, value in record.items() if key not in _UNSHOWN and value is not None)
-    return [_plain(f"{key}={value if isinstance(value, str) else json.dumps(value)}") for key, value in shown]
-
-
-def _plain(text: str) -> str:
-    """Without control characters, which could move the cursor of whoever reads."""
-    return "".join(char if char.isprintable() else " " for char in text).rstrip()
+    return [plain(f"{key}={value if isinstance(value, str) else json.dumps(value)}") for key, value in shown]

@@ -20,8 +20,8 @@ OWNER_DM_ID = "1310000000000000210"
 ANN_DM_ID = "1310000000000000211"
 BOB_DM_ID = "1310000000000000212"
 
-EVERYONE_PERMISSIONS = 0x0004_0064_9FDC_ECC1
-"""What Discord grants ``@everyone`` of a fresh server, roughly: see, write, react, attach, threads."""
+EVERYONE_PERMISSIONS = 0x0004_0064_9FDD_ECC1
+"""What Discord grants ``@everyone`` of a fresh server, roughly: see, read back, write, react, attach, threads."""
 
 
 def opening_world() -> World:

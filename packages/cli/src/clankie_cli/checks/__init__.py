@@ -1,0 +1,1 @@
+"""What ``clankie doctor`` looks at, one file a subject. Source: OPS-9."""

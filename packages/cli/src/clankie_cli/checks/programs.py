@@ -1,0 +1,83 @@
+"""What only the captain's own code can tell: it is asked as a process of its own."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, cast
+
+from clankie_cli.checks.finding import Finding, ok, skipped, wrong
+from clankie_settings.schema import CaptainSettings
+
+LOOK_WITHIN: Final = timedelta(minutes=1)
+"""How long the process may take that only looks."""
+
+ASK_WITHIN: Final = timedelta(minutes=5)
+"""How long the process may take that asks every model."""
+
+SQLITE: Final = "sqlite+aiosqlite:///"
+
+Json = dict[str, Any]
+
+
+async def models(env: Mapping[str, str], settings: CaptainSettings, *, ask: bool, trial: bool) -> list[Finding]:
+    """Whether the configured models have what they need, and with ``ask``, whether they answer."""
+    keyless = (settings.anthropic_api_key, settings.openai_api_key, settings.google_api_key) == (None, None, None)
+    if trial and keyless and settings.model_base_url is None:
+        return [skipped("model", "the stage's rehearsal model needs no key")]
+    said = await _answer(env, ASK_WITHIN if ask else LOOK_WITHIN, "clankie_captain.agent", *(["--ask"] if ask else []))
+    if said is None:
+        return [wrong("model", "the captain's own check of it does not run: make setup, and ask again")]
+    if said.get("problem"):
+        return [wrong("model", str(said["problem"]))]
+    return [_model(each, ask=ask) for each in cast("list[Json]", said.get("models") or [])]
+
+
+async def database(env: Mapping[str, str], settings: CaptainSettings, state: Path) -> Finding:
+    """Whether the lanes can be read, and by this version."""
+    url = settings.database_url
+    if url is not None and not url.startswith(SQLITE):
+        return wrong("database", "CLANKIE_DATABASE_URL: this version keeps its lanes in SQLite; unset the variable")
+    path = Path(url.removeprefix(SQLITE)) if url else state / "captain.db"
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain.store", str(path))
+    if said is None:
+        return wrong("database", "the captain's own check of it does not run: make setup, and ask again")
+    if not said.get("exists"):
+        return ok("database", f"{path} is not there yet; the captain makes it when it starts")
+    if said.get("fault"):
+        return wrong("database", f"{path} cannot be read ({said['fault']}): stop Clankie and put a backup in its place")
+    if not said.get("known"):
+        return wrong("database", f"{path} was written by a newer Clankie ({said['revision']}): upgrade this one")
+    older = said.get("revision") != said.get("newest")
+    then = "; the captain brings it up to date when it starts" if older else ""
+    return ok("database", f"{path}, schema {said['revision']}, {said['lanes']} lanes{then}")
+
+
+def _model(said: Json, *, ask: bool) -> Finding:
+    if said.get("fault"):
+        return wrong("model", f"{said['model']}: {said['fault']}; correct the key, CLANKIE_MODEL or its address")
+    unasked = "is configured; --ask-model asks it for one word, which costs a few tokens"
+    return ok("model", f"{said['model']} {'answers' if ask else unasked}")
+
+
+async def _answer(env: Mapping[str, str], within: timedelta, module: str, *arguments: str) -> Json | None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", module, *arguments,
+        env=dict(env),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            out, _ = await process.communicate()
+        said: Any = json.loads(out)
+    except (TimeoutError, ValueError):
+        return None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return cast("Json", said) if isinstance(said, dict) else None

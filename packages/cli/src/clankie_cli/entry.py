@@ -1,0 +1,58 @@
+"""An entry of a lane as a person reads it."""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from clankie_cli.plain import plain, plain_lines
+
+TEXT_CHARS: Final = 2_000
+"""Characters of one text that are shown; JSON lines have it whole."""
+
+Json = dict[str, Any]
+
+
+def shown(entry: Mapping[str, Any]) -> str:
+    """The entry's place, its kind, and what it says."""
+    payload = entry.get("payload")
+    said = _said(str(entry.get("kind")), cast("Json", payload) if isinstance(payload, dict) else {})
+    first, *rest = plain_lines(said[:TEXT_CHARS]).split("\n")
+    head = f"{entry.get('seq'):>5} {plain(str(entry.get('kind'))):<10} {first}"
+    return "\n".join([head.rstrip(), *(f"{'':<16} {line}".rstrip() for line in rest)])
+
+
+def _said(kind: str, payload: Json) -> str:
+    match kind:
+        case "heard":
+            pictures = len(payload.get("attachments") or [])
+            body = payload.get("body") or ""
+            return f"{_name(payload)}: {body}{f' ({pictures} pictures)' if pictures else ''}"
+        case "said" | "accepted":
+            return str(payload.get("text") or "")
+        case "broken":
+            return f"{payload.get('code')} ({payload.get('cause')}) {payload.get('words') or ''}"
+        case "settled":
+            return " ".join(str(value) for key, value in payload.items() if key != "run_receipt")
+        case "request" | "response" | "unposted":
+            return "\n".join(_part(each) for each in cast("list[Json]", payload.get("parts") or []))
+        case _:
+            return ""
+
+
+def _name(payload: Json) -> str:
+    actor = payload.get("actor")
+    return str(cast("Json", actor).get("display_name")) if isinstance(actor, dict) else "somebody"
+
+
+def _part(part: Json) -> str:
+    match part.get("part_kind"):
+        case "text":
+            return str(part.get("content") or "")
+        case "tool-call":
+            return f"calls {part.get('tool_name')}"
+        case "tool-return":
+            return f"result of {part.get('tool_name')}"
+        case "user-prompt":
+            content = part.get("content")
+            return content if isinstance(content, str) else "words and pictures"
+        case kind:
+            return f"({kind})"
