@@ -1,0 +1,75 @@
+"""``python -m bench``: measure, print a table, and exit with 0 whatever the figures are."""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench import refusals, turns
+from bench.blocks import Blocks
+from bench.figures import Row, table
+from bench.programs import BenchError, program
+from bench.subjects import Bare, Captain
+from bench.turns import Plan
+from clankie_stage.provider.client import ProviderClient
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured: turns, passes over the payloads, and events of the flood."""
+
+    turns: Plan
+    passes: int
+    events: int
+
+
+SCALES: Final = {
+    "full": Scale(Plan(rounds=6, single=30, each_of_32=3, kept=8), passes=2_000, events=10_000),
+    "quick": Scale(Plan(rounds=2, single=20, each_of_32=1, kept=3), passes=500, events=2_000),
+    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), passes=5, events=500),
+}
+
+
+async def measure(scale: Scale) -> list[Row]:
+    """Every row of the table."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        say("starting a provider, the bare loop and a captain")
+        serving = ("-m", "clankie_stage.provider", "--default", "unscripted", "--pace", "0")
+        async with program(folder, "provider", *serving) as provider:
+            address = await provider.address()
+            async with (
+                ProviderClient.connected(address) as client,
+                Bare.running(folder, address) as bare,
+                Captain.running(folder, address) as captain,
+            ):
+                rows = await turns.measure(Blocks(client), bare, captain, scale.turns, say)
+                rows.append(await refusals.as_functions(scale.passes, say))
+                rows.append(await refusals.as_a_bridge(folder, captain, scale.events, say))
+    return rows
+
+
+def say(line: str) -> None:
+    """Tell how far it is."""
+    print(f"bench: {line}", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Measure; 0 unless something could not be measured at all."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="What Clankie costs, as ratios in one run.")
+    parser.add_argument("--quick", dest="scale", action="store_const", const="quick", default="full", help="in 40 s")
+    parser.add_argument("--tiny", dest="scale", action="store_const", const="tiny", help="only see that it works")
+    try:
+        rows = asyncio.run(measure(SCALES[parser.parse_args().scale]))
+    except BenchError as error:
+        say(str(error))
+        return 1
+    print(table(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
