@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from clankie_captain.core.activity import ToolState
 from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, Usage, Words
 from clankie_captain.ports import RunLine, SettledRun, UpdateOutcome
 from clankie_settings.wire.failure import FailureCode
@@ -96,7 +97,22 @@ class Update:
         self.text = text
 
 
-Command = Say | Fail | Boundary | Explode | Write | Update
+@dataclass(frozen=True)
+class Tool:
+    """A tool call begins or ends."""
+
+    name: str
+    state: ToolState
+
+
+class Deaf:
+    """Ignore cancellation until ``let_go`` is set."""
+
+    def __init__(self) -> None:
+        self.let_go = asyncio.Event()
+
+
+Command = Say | Fail | Boundary | Explode | Write | Update | Tool | Deaf
 
 
 @dataclass
@@ -163,11 +179,11 @@ class ToldLoop:
                     case Explode():
                         done.set_result(None)
                         _explode()
-                    case Write():
-                        thought.line.wrote(command.text)
+                    case Deaf():
                         done.set_result(None)
-                    case Update():
-                        done.set_result(await thought.line.update(command.text))
+                        await _held(command.let_go)
+                    case Update() | Write() | Tool():
+                        done.set_result(await _told(thought.line, command))
             except asyncio.CancelledError:
                 done.cancel()
                 raise
@@ -181,6 +197,25 @@ class ToldLoop:
         texts = [each.text for each in words]
         await thought.line.record([Draft("request", json.dumps(texts))])
         thought.requests.append(texts)
+
+
+async def _told(line: RunLine, command: Update | Write | Tool) -> UpdateOutcome | None:
+    match command:
+        case Update():
+            return await line.update(command.text)
+        case Write():
+            line.wrote(command.text)
+        case Tool(name, state):
+            line.tool(name, state)
+    return None
+
+
+async def _held(let_go: asyncio.Event) -> None:
+    while not let_go.is_set():
+        try:
+            await let_go.wait()
+        except asyncio.CancelledError:
+            continue
 
 
 def _explode() -> None:
@@ -198,6 +233,6 @@ class KeptTurnLog:
 
 
 __all__ = [
-    "Boundary", "CountedIds", "Explode", "Fail", "KeptTurnLog", "Say", "StillClock", "Thought", "ToldLoop", "Update",
-    "UpdateOutcome", "Write",
+    "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "KeptTurnLog", "Say", "StillClock", "Thought", "ToldLoop",
+    "Tool", "Update", "UpdateOutcome", "Write",
 ]  # fmt: skip

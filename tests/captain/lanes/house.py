@@ -8,10 +8,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection, select
+
 from clankie_captain.core import stall
-from clankie_captain.core.lane import Trust
+from clankie_captain.core.lane import OPERATOR, Trust
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun, Turn
+from clankie_captain.lanes.commands import Commands
+from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
@@ -20,18 +24,24 @@ from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.ports import Lanes, Runs
+from clankie_captain.store import tables
 from clankie_captain.store.actions import ActionStore
+from clankie_captain.store.arrivals import Terms
 from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database
+from clankie_captain.store.events import EventStore
 from clankie_captain.store.lanes import LaneStore
 from clankie_captain.store.runs import RunStore
 from clankie_settings.ids import DeliveryId, PresenceId
+from clankie_settings.wire.operator import OperatorDelivery, OperatorMessage
 from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.lanes.fakes import CountedIds, KeptTurnLog, StillClock, Thought, ToldLoop
 
 DISCORD = PresenceId("discord")
+OWNER = "100000"
 SOON = timedelta(seconds=20)
 
 
@@ -49,20 +59,42 @@ class House:
     actions: ActionStore
     turn_log: KeptTurnLog
     database: Database
+    commands: Commands
+    conversations: Conversations
+    events: EventStore
 
     async def say(self, delivery: str, body: str, **more: Any) -> Turn:
         """Hand over a message."""
         return await self.desk.accept(trigger(delivery, body, **more))
+
+    async def ask(self, client: str, body: str, delivery: OperatorDelivery | None = None, name: str = "desk") -> str:
+        """Hand over a message of the operator's; its run receipt."""
+        message = OperatorMessage(text=body, delivery=delivery, client_id=client)
+        return (await self.conversations.say(name, message)).delivery
+
+    async def receipt(self, receipt: str) -> Settled:
+        """What a message of the operator's got, once it has."""
+        return await self.result(receipt, OPERATOR)
+
+    async def entries(self, kind: str) -> list[str]:
+        """The payloads of all lanes' entries of one kind, in order."""
+
+        def work(connection: Connection) -> list[str]:
+            one = tables.entry.c
+            found = connection.execute(select(one.payload).where(one.kind == kind).order_by(one.lane, one.seq))
+            return list(found.scalars())
+
+        return await self.database.transact(work)
 
     async def thought(self) -> Thought:
         """The next stretch that begins."""
         async with asyncio.timeout(SOON.total_seconds()):
             return await self.loop.thoughts.get()
 
-    async def result(self, delivery: str) -> Settled:
+    async def result(self, delivery: str, presence: PresenceId = DISCORD) -> Settled:
         """What a delivery got, once it has."""
         async with asyncio.timeout(SOON.total_seconds()):
-            turn = await self.desk.outcome(DISCORD, DeliveryId(delivery), None)
+            turn = await self.desk.outcome(presence, DeliveryId(delivery), None)
         assert turn.result is not None
         return turn.result
 
@@ -105,13 +137,14 @@ async def house(
     lanes: Callable[[LaneStore], Lanes] = lambda store: store,
     trust: Trust | None = None,
     stall_after: timedelta = timedelta(minutes=5),
+    terms: Terms | None = None,
 ) -> AsyncGenerator[House]:
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
     clock, ids = clock or StillClock(), ids or CountedIds()
     loop, signals, receipts = ToldLoop(begin_gate), Signals(), Waiters[ActionReceipt]()
     settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
-    run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database))
+    run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries = DeliveryStore(database)
     parts = RunnerParts(
         runs=run_store,
@@ -129,9 +162,14 @@ async def house(
     desk = Desk(
         lane_store, deliveries, ChangeStore(database), registry, settlements, signals, trust or Trust(), clock, ids
     )
+    commands = Commands(ControlStore(database), registry, trust or Trust(), OWNER, clock)
+    conversations, events = Conversations(desk, clock, ids), EventStore(database)
     await recover(run_store, registry, clock, ids)
     try:
-        yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database)
+        yield House(
+            desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
+            commands, conversations, events,
+        )  # fmt: skip
     finally:
         await registry.stop()
         await database.close()
