@@ -51,6 +51,8 @@ ROWS: dict[str, Row] = {
     "overloaded, 529": (failed(steps.overloaded_error()), FAILED, TRIES),
     "wrong key": (failed(steps.key_error()), FAILED, 1),
     "refused as malformed": (failed(Fail(400, "invalid_request_error")), FAILED, 1),
+    # C04
+    "picture refused": (failed(steps.image_error()), FAILED, 1),
     # C11
     "overloaded before the words": (broken(error=steps.overloaded_error()), FAILED, TRIES),
     "overloaded amid the words": (broken("Half", error=steps.overloaded_error()), FAILED, 1),

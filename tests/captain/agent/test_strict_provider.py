@@ -15,9 +15,10 @@ from pydantic_ai.messages import (
 )
 
 from clankie_captain.agent import history
-from clankie_captain.core.run import Answered, Entry
+from clankie_captain.core.run import Answered, Broken, Entry
 from clankie_settings.ids import RunId
 from clankie_stage.provider import steps
+from clankie_stage.provider.beats import Call, Fail
 from clankie_stage.provider.records import extends
 from tests.captain.agent.lane import Lane, Line, words
 from tests.captain.agent.strict import Strict
@@ -41,6 +42,7 @@ POISON: list[ModelMessage] = [
 
 @pytest.mark.requirement("LANE-14", "FAIL-6")
 async def test_a_poisoned_history_is_accepted(strict: Strict, lane: Lane) -> None:
+    # C02, C10, C43, C52
     stored = [history.draft(message) for message in POISON]
     lane.entries = [Entry(seq, RunId("old"), draft.kind, draft.payload) for seq, draft in enumerate(stored)]
     strict.brain.script(steps.text("Hello"), steps.text("again"))
@@ -73,3 +75,80 @@ async def test_a_lane_that_lived_through_everything_is_accepted(strict: Strict, 
     assert [record.refused for record in records] == [""] * 4
     assert records[2].state == "hung_up"
     assert all(extends(earlier, later) for earlier, later in pairwise(records))
+
+
+@pytest.mark.requirement("LANE-14", "FAIL-6")
+async def test_broken_characters_from_people_models_and_calls_never_make_a_request_invalid(
+    strict: Strict, lane: Lane, line: Line
+) -> None:
+    # C43, C52
+    call = steps.call("send_text_update", {"text": "a\0b \ud99c \x1b[31m \x85 \ufffe"})
+    strict.brain.script(
+        steps.calls(call, before="half \ud83d"),
+        steps.lone_surrogate(),
+        steps.text("\ud83d", "\ude00"),
+        steps.text("ok"),
+    )
+    for text in ("hi \ud83d \udc4d \0 there", "a\0", "👍\ud83d"):
+        await lane.run(strict.loop(), text, line=line)
+    # Nothing is asked where nothing was said.
+    assert isinstance(await lane.run(strict.loop(), "\0\0"), Broken)
+    records = await strict.ended(4)
+    assert [record.refused for record in records] == [""] * 4
+    assert line.updates == ["ab \ufffd \x1b[31m \x85 \ufffe"]
+    assert all(extends(earlier, later) for earlier, later in pairwise(records))
+    stored = "".join(entry.payload for entry in lane.entries)
+    assert "\\u0000" not in stored
+    stored.encode()
+
+
+@pytest.mark.requirement("FAIL-6", "LANE-14")
+async def test_a_past_that_a_provider_refuses_as_such_is_left_behind_and_the_message_answered(
+    strict: Strict, lane: Lane, line: Line
+) -> None:
+    # C04: what it is, the provider knows; no later message would pass it either.
+    refused = steps.failed(Fail(400, "invalid_request_error", message="messages.0.content: Could not process it."))
+    strict.brain.script(steps.text("one"), refused, steps.text("Here"), steps.text("Next"))
+    assert await lane.run(strict.loop(), "bad words") == Answered("one")
+    assert await lane.run(strict.loop(), "hello", line=line) == Answered("Here")
+    assert line.cuts == [1]
+    assert await lane.run(strict.loop(), "next") == Answered("Next")
+    records = await strict.ended(4)
+    assert b"bad words" not in records[2].raw
+    assert extends(records[2], records[3])
+
+
+@pytest.mark.requirement("FAIL-5", "FAIL-6")
+async def test_a_message_that_is_refused_as_such_is_not_sent_twice_and_does_not_doom_the_next(
+    strict: Strict, lane: Lane, line: Line
+) -> None:
+    # C04
+    refused = steps.failed(Fail(400, "invalid_request_error", message="messages.0.content: Could not process it."))
+    strict.brain.script(refused, refused, steps.text("Here"))
+    assert isinstance(await lane.run(strict.loop(), "bad words", line=line), Broken)
+    await strict.ended(1)
+    assert await lane.run(strict.loop(), "hello") == Answered("Here")
+    assert b"bad words" not in (await strict.ended(3))[-1].raw
+
+
+@pytest.mark.requirement("FAIL-5")
+async def test_a_refusal_of_anything_else_costs_no_history(strict: Strict, lane: Lane, line: Line) -> None:
+    refused = steps.failed(Fail(400, "invalid_request_error", message="max_tokens: too many for this model"))
+    strict.brain.script(steps.text("one"), refused)
+    await lane.run(strict.loop(), "words")
+    assert isinstance(await lane.run(strict.loop(), "hello", line=line), Broken)
+    assert line.cuts == []
+
+
+@pytest.mark.requirement("LANE-14")
+async def test_tools_that_a_model_made_up_and_arguments_that_are_none_leave_a_valid_history(
+    strict: Strict, lane: Lane, line: Line
+) -> None:
+    # C02
+    made_up = Call("functions.no such tool", ("{}",))
+    unreadable = Call("send_text_update", ('{"text": "so',))
+    strict.brain.script(steps.calls(made_up, unreadable), steps.text("Sorry"), steps.text("Next"))
+    assert await lane.run(strict.loop(), "go", line=line) == Answered("Sorry")
+    assert await lane.run(strict.loop(), "next") == Answered("Next")
+    assert [record.refused for record in await strict.ended(3)] == [""] * 3
+    assert line.updates == []

@@ -55,8 +55,6 @@ ACCEPTED: dict[str, bytes] = {
         user("hi"), said(use("a")), user(result("a", [text("see"), picture(png())])), said("ok"), user("and?")
     ),
     "a result without content": raw(user("hi"), said(use("a")), user({"type": "tool_result", "tool_use_id": "a"})),
-    "an answer to be continued": raw(user("hi"), said("I think")),
-    "a last answer without content": raw(user("hi"), {"role": "assistant", "content": []}),
     "thoughts before an answer": raw(user("hi"), said(thought(), "yes"), user("ho")),
     "thoughts hidden from us": raw(
         user("hi"),
@@ -148,6 +146,8 @@ HISTORY: dict[str, tuple[list[JsonObject], str]] = {
     "a call of a nameless tool": ([user("hi"), said({**use("a"), "name": ""}), user(result("a"))], "tool_use.name"),
     "a last answer with white space at its end": ([user("hi"), said("I think ")], "trailing whitespace"),
     "a last block with white space at its end": ([user("hi"), said("a", "b\n")], "trailing whitespace"),
+    "an answer to be continued": ([user("hi"), said("I think")], "prefill is not supported"),
+    "a last answer without content": ([user("hi"), {"role": "assistant", "content": []}], "prefill is not supported"),
     "thoughts without a signature": (
         [user("hi"), said({"type": "thinking", "thinking": "hm"}, "yes"), user("ho")],
         "thinking.signature",

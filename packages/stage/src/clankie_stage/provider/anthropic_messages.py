@@ -31,6 +31,9 @@ def history_rules(messages: list[object], thinks: bool, limits: Limits) -> Itera
         yield invalid("messages", 'first message must use the "user" role')
     yield from _pairing_rules(entries)
     yield from _ending_rules(entries, thinks)
+    if entries[-1]["role"] != "user":
+        # What older models took as the beginning of their answer.
+        yield invalid("messages", "assistant message prefill is not supported: the last message is the user's")
     if sum(block.get("type") == "image" for entry in entries for block in _all_blocks(entry)) > limits.images:
         yield invalid("messages", f"too many images: at most {limits.images} a request")
 

@@ -7,6 +7,7 @@ UnusableResponseError
 └── RefusedError          the model or its provider refused
 """
 
+import re
 from typing import ClassVar, Final
 
 from pydantic_ai import exceptions as library
@@ -31,6 +32,8 @@ _OVERFLOW_PHRASES: Final = (
     "maximum number of tokens allowed",
     "maximum prompt length",
 )
+# Both providers name the place: messages.[2].content, or messages.2.content.0.
+_MESSAGE_PATH: Final = re.compile(r"\b(?:messages|contents)[.\[]")
 _PROVIDER_PACKAGES: Final = frozenset({"openai", "anthropic", "google", "httpx", "httpx2", "httpcore", "httpcore2"})
 
 
@@ -93,6 +96,13 @@ def provider_words(error: Exception) -> str:
     if not isinstance(error, library.ModelAPIError):
         return ""
     return scrub(str(error.body if error.body is not None else error.message))[:WORDS_KEPT]
+
+
+def blames_history(error: Exception) -> bool:
+    """Whether a provider refused a request for something in its messages, and would refuse it for ever. Pure."""
+    if not isinstance(error, library.ModelRequestRejectedError):
+        return False
+    return _MESSAGE_PATH.search(str(error.body)) is not None
 
 
 def _says_overflow(error: library.ModelAPIError) -> bool:

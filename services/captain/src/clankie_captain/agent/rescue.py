@@ -5,7 +5,7 @@ from typing import Final
 import structlog
 
 from clankie_captain.agent import retries
-from clankie_captain.agent.failures import failure_code
+from clankie_captain.agent.failures import blames_history, failure_code
 from clankie_captain.agent.stretch import Stretch
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
@@ -23,7 +23,8 @@ class Rescue:
     """What one run still may try; ``model`` is the place of the model that is asked, counted from 0.
 
     A request can be made again, and by another model, only until the first token; whoever answered goes on with the
-    run. What no model would do better (an overflow, a refusal) goes on with less history, once. Source: FAIL-5, CTX-8.
+    run. What no model would do better (an overflow, a refusal, a history that is refused as such) goes on with less of
+    the past, once. Source: FAIL-5, FAIL-6, CTX-8.
     """
 
     def __init__(self, order: Order, transcript: Transcript, line: Tether, clock: Clock, models: int) -> None:
@@ -53,6 +54,8 @@ class Rescue:
         if self.model + 1 < self._models and (wait is None or self._tries >= TRIES_BEFORE_SWITCH):
             self._switch(code)
             return True
+        if blames_history(error):
+            return await self._relieve(code)
         if wait is None:
             return False
         self._line.event()
@@ -75,9 +78,12 @@ class Rescue:
         self._relieved = True
         if overflow:
             stays = self._transcript.shorten()
-        else:
+        elif code is FailureCode.CAPTAIN_MODEL_REFUSED:
             # Words that a filter refused trip it again and again; without them this message may pass. Source: C34.
             stays = self._transcript.own_only() if self._transcript.follows_unanswered() else None
+        else:
+            # Whatever it is in the past, no later message would pass it either. Source: FAIL-6, C04.
+            stays = self._transcript.own_only()
         if stays is None:
             return False
         await self._line.cut(stays)

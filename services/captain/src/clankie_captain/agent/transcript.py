@@ -6,6 +6,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, User
 
 from clankie_captain.agent import history, overflow
 from clankie_captain.agent.history import Kept
+from clankie_captain.agent.validity import clean_request
 from clankie_captain.core.run import Draft, Order, Words
 from clankie_settings.ids import RunId
 
@@ -52,7 +53,9 @@ class Transcript:
 
     def opening(self, words: Sequence[Words]) -> ModelRequest | None:
         """The request with which a run begins, each delivery a part of its own; None: it goes on where it stands."""
-        return history.opening(self.messages, [UserPromptPart(each.text) for each in words])
+        request = history.opening(self.messages, [UserPromptPart(each.text) for each in words])
+        # Words of which nothing can be sent are none.
+        return None if request is None else clean_request(request)
 
     def add(self, draft: Draft) -> None:
         """Take a recorded entry, as it reads back from its payload: a restarted captain sends the same bytes."""
