@@ -3,9 +3,11 @@
 import asyncio
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
+from clankie_stage.app import CONTAINER_MARKS
 from clankie_stage.client import StageClient
 
 
@@ -35,6 +37,15 @@ async def test_it_refuses_to_listen_beyond_loopback(host: str) -> None:
     _, errors = await process.communicate()
     assert process.returncode == 2
     assert errors.decode().startswith("the stage listens on loopback only")
+
+
+async def test_outside_a_container_it_does_not_listen_as_in_one() -> None:
+    if any((Path("/") / mark).exists() for mark in CONTAINER_MARKS):
+        pytest.skip("this runs in a container itself, where the stage may listen so")
+    process = await run("--in-container", "--port", "0")
+    _, errors = await process.communicate()
+    assert process.returncode == 2
+    assert errors.decode().startswith("--in-container is for the stage's image")
 
 
 async def test_a_taken_port_is_said_plainly() -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from aiohttp import BodyPartReader, web
 
-from clankie_stage.discord.calls import Upload
+from clankie_stage.discord.calls import LIST, Upload
 from clankie_stage.discord.errors import invalid_form, invalid_json, too_large
 from clankie_stage.discord.message_form import LARGEST_FILE
 from clankie_stage.discord.world import Json
@@ -14,8 +14,8 @@ from clankie_stage.discord.world import Json
 _FILE_FIELD = re.compile(r"^files\[(\d+)\]$|^file(\d*)$")
 
 
-async def read_body(request: web.Request) -> tuple[Json, tuple[Upload, ...]]:
-    """The JSON object and the files of a request; an absent body is an empty object.
+async def read_body(request: web.Request, *, takes_list: bool = False) -> tuple[Json, tuple[Upload, ...]]:
+    """The JSON object and the files of a request; an absent body is an empty object, a list stands under `LIST`.
 
     Raises:
         RefusalError: the body is no JSON object, or a file is too large.
@@ -23,7 +23,7 @@ async def read_body(request: web.Request) -> tuple[Json, tuple[Upload, ...]]:
     if request.content_type == "multipart/form-data":
         return await _multipart(request)
     raw = await request.read()
-    return (_object(raw) if raw else {}), ()
+    return (_object(raw, takes_list=takes_list) if raw else {}), ()
 
 
 async def _multipart(request: web.Request) -> tuple[Json, tuple[Upload, ...]]:
@@ -53,11 +53,13 @@ async def _bounded(part: BodyPartReader) -> bytes:
     return bytes(collected)
 
 
-def _object(raw: bytes) -> Json:
+def _object(raw: bytes, *, takes_list: bool = False) -> Json:
     try:
         value: Any = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise invalid_json() from error
+    if takes_list and isinstance(value, list):
+        return {LIST: value}
     if not isinstance(value, dict):
         raise invalid_form("_root", "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
     return cast("Json", value)

@@ -16,12 +16,14 @@ from clankie_stage.discord.faults import Faults
 from clankie_stage.discord.foundations import Foundations
 from clankie_stage.discord.gateway import Gateway
 from clankie_stage.discord.happenings import Happenings
+from clankie_stage.discord.interactions import Interactions
 from clankie_stage.discord.message_payloads import MessagePayloads
 from clankie_stage.discord.nonces import Nonces
 from clankie_stage.discord.rate_limits import RateLimits
 from clankie_stage.discord.recording import Recording
 from clankie_stage.discord.rest import Rest
 from clankie_stage.discord.rest_identity import IdentityRoutes
+from clankie_stage.discord.rest_interactions import InteractionRoutes
 from clankie_stage.discord.rest_messages import MessageRoutes
 from clankie_stage.discord.rest_rooms import RoomRoutes
 from clankie_stage.discord.scenery import opening_world
@@ -53,6 +55,7 @@ def mount_discord(app: web.Application, base_url: str, clock: Clock, ids: Ids) -
     payloads = MessagePayloads(world, addresses)
     happenings = Happenings(world, sessions, audience, payloads, snowflakes, clock)
     foundations = Foundations(world, happenings, audience, snowflakes)
+    interactions = Interactions(clock, changes)
     cdn = Cdn(world, addresses, recording, faults)
     parts = Parts(
         world=world,
@@ -67,6 +70,7 @@ def mount_discord(app: web.Application, base_url: str, clock: Clock, ids: Ids) -
         limits=limits,
         nonces=nonces,
         cdn=cdn,
+        interactions=interactions,
         ids=ids,
     )
     control = Control(parts)
@@ -74,6 +78,7 @@ def mount_discord(app: web.Application, base_url: str, clock: Clock, ids: Ids) -
     Rest(world, recording, faults, limits).mount(app, [
         *IdentityRoutes(world, behaviour, gateway_url).routes(),
         *MessageRoutes(world, happenings, behaviour, nonces, snowflakes).routes(),
+        *InteractionRoutes(world, interactions, snowflakes).routes(),
         *RoomRoutes(world, happenings, foundations).routes(),
     ])  # fmt: skip
     app.router.add_get("/gateway", Gateway(world, sessions, behaviour, recording, ids).accept)

@@ -7,6 +7,9 @@ from typing import Any, cast
 from clankie_stage.discord.errors import invalid_value
 from clankie_stage.discord.world import Json
 
+LIST = "_list"
+"""The key under which a call's body holds a body that is a list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Upload:
@@ -60,11 +63,18 @@ Handler = Callable[[Call], Awaitable[Answer] | Answer]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A method and a path template behind ``/api/v10``, with who answers it."""
+    """A method and a path template behind ``/api/v10``, with who answers it.
+
+    Attributes:
+        open: needs no bot token, since the path holds one of its own.
+        takes_list: its body may be a list, which then stands in the call's body under `LIST`.
+    """
 
     method: str
     template: str
     handler: Handler
+    open: bool = False
+    takes_list: bool = False
 
 
 def ok(body: Any) -> Answer:

@@ -5,13 +5,14 @@ from clankie_stage.discord.payloads import room_payload, user_payload
 from clankie_stage.discord.scenery import opening_world
 from clankie_stage.discord.snowflakes import bot_token
 from clankie_stage.discord.verbs.breaking import Breaking
+from clankie_stage.discord.verbs.commanding import Commanding
 from clankie_stage.discord.verbs.founding import Founding
 from clankie_stage.discord.verbs.looking import Looking
 from clankie_stage.discord.verbs.speaking import Speaking
 from clankie_stage.discord.world import Json, World
 
 
-class Control(Speaking, Founding, Breaking, Looking):
+class Control(Speaking, Commanding, Founding, Breaking, Looking):
     """Every verb. Users and rooms go by id or name: ``Ann``, ``general``, ``@Ann`` for the DM with Ann.
 
     Verbs that name something that is not there raise LookupError.
@@ -23,13 +24,14 @@ class Control(Speaking, Founding, Breaking, Looking):
         return self.parts.world
 
     def reset(self) -> None:
-        """Start over: the opening world, no faults, empty recording. Connected sessions stay connected."""
+        """Start over: the opening world, no faults, empty recording. Sessions and the bot's commands stay."""
         self.parts.world.replace(opening_world())
         self.parts.behaviour.replace(Behaviour())
         self.parts.faults.clear()
         self.parts.recording.clear()
         self.parts.limits.clear()
         self.parts.nonces.clear()
+        self.parts.interactions.by_id.clear()
         self.parts.cdn.shelves.clear()
         self.parts.audience.show("reload")
 

@@ -15,6 +15,7 @@ from clankie_stage.discord.control import Control
 
 VERBS = (
     "say", "flood", "edit", "unfurl", "delete", "delete_bulk", "react", "typing",
+    "commands", "interact", "interaction", "wait_interaction",
     "create_user", "create_guild", "create_room", "create_thread", "delete_room", "delete_guild",
     "set_access", "set_dms", "lay", "fault", "release", "clear_faults", "drop", "reconnect", "invalidate", "close",
     "forget_sessions", "duplicate", "behave", "messages", "shown", "recorded", "typings", "mark",

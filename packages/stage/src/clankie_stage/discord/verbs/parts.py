@@ -10,6 +10,7 @@ from clankie_stage.discord.changes import Changes
 from clankie_stage.discord.faults import Faults
 from clankie_stage.discord.foundations import Foundations
 from clankie_stage.discord.happenings import Happenings
+from clankie_stage.discord.interactions import Interactions
 from clankie_stage.discord.nonces import Nonces
 from clankie_stage.discord.rate_limits import RateLimits
 from clankie_stage.discord.recording import Recording
@@ -33,6 +34,7 @@ class Parts:
     limits: RateLimits
     nonces: Nonces
     cdn: Cdn
+    interactions: Interactions
     ids: Ids
 
 
