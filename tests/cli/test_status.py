@@ -98,6 +98,13 @@ def test_a_captain_that_nobody_was_at_says_where_to_look(tmp_path: Path, captain
     assert "none was ever here" in shown.stdout
 
 
+def test_a_token_of_any_letters_is_refused_like_another(tmp_path: Path, captain: Captain) -> None:
+    captain.answers["/readyz"] = (200, b'{"ready": true}')
+    captain.answers["/v1/stats"] = (401, b"{}")
+    env = environment(tmp_path, CLANKIE_CAPTAIN_URL=captain.url, CLANKIE_OPERATOR_TOKEN="\u00fcmlaut \u2603")
+    assert "CLANKIE_OPERATOR_TOKEN" in clankie(tmp_path, env, "status").stdout
+
+
 def test_a_wrong_setting_is_said_in_one_line(tmp_path: Path) -> None:
     shown = clankie(tmp_path, environment(tmp_path, CLANKIE_CAPTAIN_URL="CANARY"), "status")
     assert shown.returncode == 78

@@ -10,7 +10,7 @@ import httpx
 from httpx_sse import ServerSentEvent, SSEError, aconnect_sse
 
 from clankie_cli.errors import NotReachable, RefusedError
-from clankie_cli.tokens import token
+from clankie_cli.tokens import bearer
 from clankie_settings import bounds
 from clankie_settings.schema import LaunchSettings
 from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION
@@ -53,7 +53,7 @@ class Door:
                 await client.get("/healthz")
             except httpx.HTTPError:
                 raise _nothing_at(settings.captain_url) from None
-            client.headers["Authorization"] = f"Bearer {token(settings, 'operator').get_secret_value()}"
+            client.headers.update(bearer(settings, "operator"))
             yield cls(client)
 
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> httpx.Response:

@@ -23,7 +23,7 @@ def shown(entry: Mapping[str, Any]) -> str:
 def _said(kind: str, payload: Json) -> str:
     match kind:
         case "heard":
-            pictures = len(payload.get("attachments") or [])
+            pictures = len(_listed(payload.get("attachments")))
             body = payload.get("body") or ""
             return f"{_name(payload)}: {body}{f' ({pictures} pictures)' if pictures else ''}"
         case "said" | "accepted":
@@ -33,9 +33,14 @@ def _said(kind: str, payload: Json) -> str:
         case "settled":
             return " ".join(str(value) for key, value in payload.items() if key != "run_receipt")
         case "request" | "response" | "unposted":
-            return "\n".join(_part(each) for each in cast("list[Json]", payload.get("parts") or []))
+            return "\n".join(_part(each) for each in _listed(payload.get("parts")))
         case _:
             return ""
+
+
+def _listed(value: object) -> list[Json]:
+    found = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Json", each) for each in found if isinstance(each, dict)]
 
 
 def _name(payload: Json) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import httpx
 
-from clankie_cli.tokens import token
+from clankie_cli.tokens import bearer
 from clankie_settings.clock import Clock, SystemClock
 from clankie_settings.environment import launch_settings
 from clankie_settings.schema import LaunchSettings
@@ -64,8 +64,7 @@ async def ask(settings: LaunchSettings) -> Found:
             ready = await http.get("/readyz")
             if ready.status_code != 200:
                 return Found(url, reachable=True, problem=_detail(ready))
-            bearer = f"Bearer {token(settings, 'operator').get_secret_value()}"
-            stats = await http.get("/v1/stats", headers={"Authorization": bearer})
+            stats = await http.get("/v1/stats", headers=bearer(settings, "operator"))
         except httpx.HTTPError:
             return Found(url, problem="nothing answers there; start it with: clankie up")
     if stats.status_code in (401, 403):

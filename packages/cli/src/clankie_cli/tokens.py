@@ -38,6 +38,15 @@ def token(settings: LaunchSettings, of: str) -> SecretStr:
     return secrets.token(given, _state(settings, NAMES[of]), NAMES[of])
 
 
+def bearer(settings: LaunchSettings, of: str) -> dict[bytes, bytes]:
+    """The header that carries the token; as bytes, since what somebody set may hold any letter.
+
+    Raises:
+        TokenFileError: The state folder can neither hold nor give it.
+    """
+    return {b"Authorization": f"Bearer {token(settings, of).get_secret_value()}".encode()}
+
+
 def _state(settings: LaunchSettings, name: str) -> Path:
     """The folder of whatever runs: the trial's without a Discord token, unless only the other one has such a file."""
     trial = trial_folder(settings.state)

@@ -86,7 +86,9 @@ class Discord:
     @asynccontextmanager
     async def opened(cls, token: SecretStr, root: str | None) -> AsyncGenerator[Self]:
         """Discord, or what stands at ``root`` in its place."""
-        headers = {"Authorization": f"Bot {token.get_secret_value().strip()}", "User-Agent": _AGENT}
+        # As bytes, since a token that was pasted wrong may hold any letter.
+        authorization = f"Bot {token.get_secret_value().strip()}".encode()
+        headers = {b"Authorization": authorization, b"User-Agent": _AGENT.encode()}
         async with httpx.AsyncClient(
             base_url=root or REST, headers=headers, timeout=_TIMEOUT_S, trust_env=False
         ) as client:
@@ -96,8 +98,7 @@ class Discord:
         """What is there; never raises."""
         try:
             answer = await self._client.get(path, params=query)
-        except (httpx.HTTPError, ValueError) as error:
-            # A ValueError is a token that no header can carry.
+        except httpx.HTTPError as error:
             return Reply(0, fault=_cause(error))
         try:
             body: Any = answer.json() if answer.content else None
