@@ -10,7 +10,7 @@ from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
 from clankie_settings.wire.action import Action
-from clankie_settings.wire.command import Edit
+from clankie_settings.wire.command import Command, CommandAnswer, Edit
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem, refused_field
 from clankie_settings.wire.receipt import ActionReceipt, Owed, OwedList, Receipt, ReceiptAnswer
@@ -62,6 +62,7 @@ class LoopbackCaptain:
         self.turns: dict[str, Turn] = {}
         self.asked: list[str] = []
         self.action_receipts: dict[str, ActionReceipt] = {}
+        self.commands: dict[str, Command] = {}
         self.think: Think = nothing_yet
         self.token = TOKEN
         self.wire_version = str(WIRE_VERSION)
@@ -94,6 +95,7 @@ class LoopbackCaptain:
         app.router.add_delete("/v1/turns/{id}", self._withdraw_turn)
         app.router.add_post("/v1/turns/{id}/receipts", self._post_receipt)
         app.router.add_post("/v1/actions/{id}/receipt", self._post_action_receipt)
+        app.router.add_post("/v1/presences/discord/commands", self._post_command)
         app.router.add_get("/v1/presences/discord/actions", self._get_actions)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -239,6 +241,14 @@ class LoopbackCaptain:
         self.action_receipts[request.match_info["id"]] = ActionReceipt.model_validate_json(await request.read())
         self.changes.announce()
         return web.Response(status=204)
+
+    async def _post_command(self, request: web.Request) -> web.Response:
+        command = Command.model_validate_json(await request.read())
+        if self.refuse is not None:
+            return self._refused(self.refuse)
+        self.commands[command.command_id] = command
+        self.changes.announce()
+        return self._shape(CommandAnswer(text=f"{command.name}: done, @everyone"))
 
     async def _get_actions(self, request: web.Request) -> web.StreamResponse:
         last = request.headers.get("Last-Event-ID")

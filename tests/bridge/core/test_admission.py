@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from clankie_bridge.core.admission import Policy, Refusal, is_empty, is_room_talk, judge
-from clankie_bridge.core.message import Forward, Message, Poll
+from clankie_bridge.core.admission import Policy, Refusal, is_empty, is_room_talk, judge, judge_command
+from clankie_bridge.core.commands import Invocation
+from clankie_bridge.core.message import Author, Forward, Message, Poll
 from tests.bridge.core.builders import ANN, BOT, CHANNEL, GUILD, author, message, picture
 
 OPEN = Policy(guilds=frozenset({GUILD}))
@@ -114,3 +115,21 @@ def test_a_message_is_empty_only_where_nobody_sees_anything(said: Message, empty
 )
 def test_talk_of_a_room_is_what_people_and_bots_say_there(said: Message, policy: Policy, is_talk: bool) -> None:
     assert is_room_talk(said, policy, BOT, None) is is_talk
+
+
+@pytest.mark.requirement("OPS-5")
+@pytest.mark.parametrize(
+    ("guild_id", "who", "policy", "reason"),
+    [
+        ("1", "5", Policy(guilds=frozenset({"1"})), None),
+        ("1", "5", Policy(), Refusal.GUILD_NOT_ADMITTED),
+        ("1", "5", Policy(guilds=frozenset({"*"}), users=frozenset({"6"})), Refusal.ACTOR_NOT_ADMITTED),
+        (None, "5", Policy(dms="owner", owner_id="5"), None),
+        (None, "6", Policy(dms="owner", owner_id="5"), Refusal.DM_POLICY),
+    ],
+)
+def test_a_command_is_admitted_by_its_place_and_giver(
+    guild_id: str | None, who: str, policy: Policy, reason: Refusal | None
+) -> None:
+    given = Invocation("1", "2", "t", "stop", Author(who, "Ann"), "10", guild_id)
+    assert judge_command(given, policy, None) is reason

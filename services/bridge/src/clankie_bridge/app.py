@@ -23,6 +23,7 @@ from clankie_bridge.core.pace import Backoff
 from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.catching_up import CatchingUp
 from clankie_bridge.desk.changes import Changes
+from clankie_bridge.desk.commands import Commands
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
@@ -37,6 +38,7 @@ from clankie_bridge.desk.waiting import Waiting
 from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Gateway, Tap, check_application
 from clankie_bridge.discord.history import DiscordHistory
+from clankie_bridge.discord.interactions import DiscordResponses
 from clankie_bridge.discord.rest import DISCORD, Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
 from clankie_bridge.discord.surface import DiscordSurface
@@ -111,6 +113,7 @@ class _Parts:
 
     ingress: Ingress
     catching_up: CatchingUp
+    commands: Commands
     signals: Signals
     resumption: Resumption
     rooms: Rooms
@@ -133,7 +136,7 @@ class Bridge:
         self._clock = clock
         self._ids = ids
         self._tap = Tap(log)
-        self._gateway = Gateway(token, settings.discord_rest_url, self._tap)
+        self._gateway = Gateway(token, settings.discord_rest_url, self._tap, log)
         self._evidence = EvidenceFile(settings.state / "bridge" / "evidence.jsonl", clock, log)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -165,6 +168,7 @@ class Bridge:
             group.create_task(parts.resumption.run())
             group.create_task(parts.ingress.run())
             group.create_task(parts.catching_up.run())
+            group.create_task(parts.commands.run())
             group.create_task(parts.signals.run())
             group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
             await stop.wait()
@@ -198,14 +202,23 @@ class Bridge:
         )
         ingress, catching_up = self._ingress(common, waiting, resumption)
         signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self._log), rest)
-        return _Parts(ingress, catching_up, signals, resumption, common.rooms, common.deliveries, common.cards)
+        return _Parts(
+            ingress,
+            catching_up,
+            self._commands(common, rest),
+            signals,
+            resumption,
+            common.rooms,
+            common.deliveries,
+            common.cards,
+        )
 
     def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
         gate, directory = Gate(self._clock), Directory()
         surface = DiscordSurface(rest, gate, self._clock, self._jitter, self._log)
         card = _switched(directory, {key: room.card for key, room in self._settings.rooms.items()})
         return _Common(
-            captain=CaptainTurns(connection),
+            captain=CaptainTurns(connection, PRESENCE),
             patience=Patience(self._clock, self._jitter, self._log),
             history=DiscordHistory(rest, self._log),
             tasks=tasks,
@@ -275,6 +288,17 @@ class Bridge:
             bot=common.bot,
         )
         return ingress, catching_up
+
+    def _commands(self, common: _Common, rest: Rest) -> Commands:
+        return Commands(
+            tap=self._tap,
+            directory=common.directory,
+            policy=_policy(self._settings),
+            captain=common.captain,
+            responses=DiscordResponses(rest, self._clock, self._log),
+            tasks=common.tasks,
+            log=self._log,
+        )
 
     def _signals(self, common: _Common, posting: Posting, actions: CaptainActions, rest: Rest) -> Signals:
         return Signals(

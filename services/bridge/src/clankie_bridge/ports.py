@@ -6,10 +6,11 @@ from datetime import datetime
 from enum import Enum, StrEnum, auto
 from typing import Any, Protocol
 
+from clankie_bridge.core.commands import Invocation
 from clankie_bridge.core.message import Message
 from clankie_bridge.core.render import Part
 from clankie_settings.wire.action import Action
-from clankie_settings.wire.command import Edit
+from clankie_settings.wire.command import Command, Edit
 from clankie_settings.wire.receipt import ActionReceipt, Owed, Receipt
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
 from clankie_settings.wire.trigger import Trigger
@@ -122,6 +123,22 @@ class Surface(Protocol):
         ...
 
 
+class Responses(Protocol):
+    """Answers to commands, seen by their givers alone. Nothing of it ever raises."""
+
+    async def promise(self, invocation: Invocation) -> bool:
+        """Promise an answer in time; whether one is still wanted."""
+        ...
+
+    async def answer(self, invocation: Invocation, words: str) -> None:
+        """Answer at once."""
+        ...
+
+    async def keep(self, invocation: Invocation, words: str) -> None:
+        """Give the answer that was promised."""
+        ...
+
+
 class History(Protocol):
     """What was said in a room before."""
 
@@ -167,6 +184,10 @@ class Captain(Protocol):
 
     async def withdraw(self, delivery_id: str) -> Changed:
         """Take a delivery back that no run has heard."""
+        ...
+
+    async def command(self, command: Command) -> str:
+        """Give a command; the answer is for its giver alone."""
         ...
 
     async def owed(self) -> tuple[Owed, ...]:

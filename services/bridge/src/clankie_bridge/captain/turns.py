@@ -1,26 +1,31 @@
 """Deliveries, results and receipts at the captain's door, one attempt a call. Source: wire.md."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.errors import CaptainAway, DeliveryConflict, DeliveryUnknown
 from clankie_bridge.ports import Changed, Settled
-from clankie_settings.wire.command import Edit
+from clankie_settings.ids import PresenceId
+from clankie_settings.wire.command import Command, CommandAnswer, Edit
 from clankie_settings.wire.receipt import ActionReceipt, Owed, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import ANSWER, Pending
 from clankie_settings.wire.trigger import Trigger
 
 Read = TypeVar("Read")
 
+DISCORD: Final = PresenceId("discord")
+"""The presence that speaks unless another is named."""
+
 
 class CaptainTurns:
     """The captain as the bridge uses it."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, presence_id: PresenceId = DISCORD) -> None:
         self._connection = connection
+        self._commands = f"/v1/presences/{presence_id}/commands"
 
     async def hand_over(self, trigger: Trigger, wait_s: int = 0) -> Settled | Pending:
         """Hand a delivery over; an answer means that it is on the captain's disk.
@@ -70,6 +75,17 @@ class CaptainTurns:
         except DeliveryUnknown:
             return Changed.UNKNOWN
         return Changed.DONE
+
+    async def command(self, command: Command) -> str:
+        """Give a command; the answer is for its giver alone.
+
+        Raises:
+            CaptainError: See ``errors.py``.
+
+        Source: OPS-5.
+        """
+        response = await self._connection.call("POST", self._commands, json=_written(command))
+        return _read(CommandAnswer.model_validate_json, response.content).text
 
     async def owed(self) -> tuple[Owed, ...]:
         """What this presence's rooms still lack, oldest first.

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
+from clankie_bridge.core.commands import Invocation
 from clankie_bridge.core.message import COMMAND_REPLIES, DEFAULT, REPLY, THREAD_STARTER, Message
 from clankie_bridge.core.text import is_visible
 
@@ -55,7 +56,18 @@ def judge(message: Message, policy: Policy, bot_id: str, parent_id: str | None) 
     return Refusal.EMPTY if is_empty(message) else None
 
 
-def judge_place(message: Message, policy: Policy, parent_id: str | None) -> Refusal | None:
+def judge_command(given: Invocation, policy: Policy, parent_id: str | None) -> Refusal | None:
+    """The first reason against a command, or None where its giver is listened to in that place.
+
+    Source: ING-1, OPS-5.
+    """
+    if (refusal := judge_place(given, policy, parent_id)) is not None:
+        return refusal
+    listened = given.guild_id is None or _listens_to(given, policy)
+    return None if listened else Refusal.ACTOR_NOT_ADMITTED
+
+
+def judge_place(message: Message | Invocation, policy: Policy, parent_id: str | None) -> Refusal | None:
     """The reason against the place it was written in, whoever wrote it."""
     if message.guild_id is None:
         return None if _reads_dm(message.author.id, policy) else Refusal.DM_POLICY
@@ -92,7 +104,7 @@ def _reads_dm(author_id: str, policy: Policy) -> bool:
     return author_id == policy.owner_id or (policy.dms == "allowlist" and author_id in policy.users)
 
 
-def _listens_to(message: Message, policy: Policy) -> bool:
+def _listens_to(message: Message | Invocation, policy: Policy) -> bool:
     if not policy.users and not policy.roles:
         return True
     return message.author.id in policy.users or not policy.roles.isdisjoint(message.author.role_ids)

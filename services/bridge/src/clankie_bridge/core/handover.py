@@ -6,7 +6,8 @@ from typing import Final
 
 from clankie_bridge.core import addressing, speech, visuals
 from clankie_bridge.core.addressing import Address, Identity
-from clankie_bridge.core.message import THREAD_STARTER, Message, written_at
+from clankie_bridge.core.commands import Invocation
+from clankie_bridge.core.message import THREAD_STARTER, Author, Message, written_at
 from clankie_settings import bounds
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.trigger import Actor, ContextMessage, Room, Trigger
@@ -62,7 +63,7 @@ def trigger(heard: Heard, identity: Identity, place: Place, presence_id: Presenc
         presence_id=presence_id,
         kind=heard.address.kind,
         room=_room(message, place),
-        actor=_actor(message),
+        actor=actor(message.author),
         message_id=message.id,
         sent_at=message.sent_at,
         body=said,
@@ -146,8 +147,20 @@ def _room(message: Message, place: Place) -> Room:
     )
 
 
-def _actor(message: Message) -> Actor:
-    author = message.author
+def place_of_command(given: Invocation, place: Place, parent_id: str | None) -> Room:
+    """The room in which a command was given."""
+    return Room(
+        platform="discord",
+        guild_id=given.guild_id,
+        channel_id=given.channel_id,
+        parent_id=parent_id,
+        guild_name=place.guild_name,
+        channel_name=place.channel_name,
+    )
+
+
+def actor(author: Author) -> Actor:
+    """Whoever wrote, as the captain knows people."""
     return Actor(
         actor_id=author.id,
         display_name=author.name,

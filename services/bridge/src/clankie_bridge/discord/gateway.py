@@ -9,10 +9,14 @@ import hikari
 import hikari.impl
 from pydantic import SecretStr
 
+from clankie_bridge.core.commands import DESCRIPTIONS
 from clankie_bridge.discord.payloads import snowflake
 from clankie_bridge.discord.rest import DISCORD, Rest
 from clankie_bridge.errors import CannotStart
 from clankie_bridge.ports import GatewayEvent, Log
+
+INTERACTION: Final = "INTERACTION_CREATE"
+"""The event of a command's use, which has to be answered within three seconds, so it waits behind no message."""
 
 WANTED: Final = frozenset(
     {
@@ -34,12 +38,16 @@ WANTED: Final = frozenset(
         "MESSAGE_UPDATE",
         "MESSAGE_DELETE",
         "MESSAGE_DELETE_BULK",
+        INTERACTION,
     }
 )
 """The events that the bridge reads."""
 
 EVENTS: Final = 10_000
 """Gateway events that may wait; beyond them the rooms concerned are marked and read up by history."""
+
+INTERACTIONS: Final = 1_000
+"""Uses of commands that may wait; one more goes unanswered."""
 
 _MARKED_ROOMS: Final = 1_000
 _AUTHENTICATION_FAILED: Final = 4004
@@ -60,6 +68,7 @@ class Tap:
 
     def __init__(self, log: Log, size: int = EVENTS) -> None:
         self._events: asyncio.Queue[GatewayEvent] = asyncio.Queue(size)
+        self._interactions: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(INTERACTIONS)
         self._log = log
         self._open = True
         self._lost: set[str] = set()
@@ -67,6 +76,10 @@ class Tap:
     def put(self, name: str, payload: Mapping[str, Any]) -> None:
         """Take one event, or mark its room where there is no place left."""
         if not self._open or name not in WANTED:
+            return
+        if name == INTERACTION:
+            if not self._interactions.full():
+                self._interactions.put_nowait(payload)
             return
         try:
             self._events.put_nowait((name, payload))
@@ -80,6 +93,10 @@ class Tap:
     async def next(self) -> GatewayEvent:
         """The oldest event."""
         return await self._events.get()
+
+    async def next_interaction(self) -> Mapping[str, Any]:
+        """The oldest use of a command."""
+        return await self._interactions.get()
 
     def take_marked(self) -> frozenset[str]:
         """The rooms that lost an event since the last call."""
@@ -101,7 +118,7 @@ class Tap:
 class Gateway:
     """hikari, reduced to its connection: a narrow cache, no banner, no logging of its own."""
 
-    def __init__(self, token: SecretStr, rest_url: str | None, tap: Tap) -> None:
+    def __init__(self, token: SecretStr, rest_url: str | None, tap: Tap, log: Log) -> None:
         intents = hikari.Intents
         components = hikari.api.CacheComponents
         try:
@@ -124,7 +141,10 @@ class Gateway:
             # hikari reads the bot's id from the token; from None, since its words hold the token.
             raise CannotStart(REFUSED) from None
         self._tap = tap
+        self._log = log
+        self._registered = False
         self._bot.event_manager.subscribe(hikari.ShardPayloadEvent, self._take)
+        self._bot.event_manager.subscribe(hikari.ShardReadyEvent, self._register)
 
     async def run(self) -> None:
         """Connect and stay connected until the gateway is closed for good.
@@ -165,6 +185,26 @@ class Gateway:
     async def _take(self, event: hikari.ShardPayloadEvent) -> None:
         # No await before the put: handlers start in the events' order.
         self._tap.put(event.name, event.payload)
+
+    async def _register(self, event: hikari.ShardReadyEvent) -> None:
+        """Tell Discord the slash commands, once: for everywhere, since those of a guild would be missing in DMs.
+
+        Source: OPS-5.
+        """
+        if self._registered:
+            return
+        contexts = (hikari.ApplicationContextType.GUILD, hikari.ApplicationContextType.BOT_DM)
+        commands = [
+            self._bot.rest.slash_command_builder(name, description).set_context_types(contexts)
+            for name, description in DESCRIPTIONS.items()
+        ]
+        try:
+            await self._bot.rest.set_application_commands(event.application_id, commands)
+        except (hikari.HikariError, TimeoutError) as error:
+            self._log.warning("commands_not_registered", kind=type(error).__name__)
+        else:
+            self._registered = True
+            self._log.info("commands_registered", count=len(commands))
 
 
 async def check_application(rest: Rest, log: Log) -> None:

@@ -88,8 +88,9 @@ def deletions(payload: Json) -> tuple[Change, ...]:
 
 def _message(payload: Json, guild_id: str | None, depth: int) -> Message | None:
     message_id, channel_id = snowflake(payload.get("id")), snowflake(payload.get("channel_id"))
-    author = _author(payload)
-    if message_id is None or channel_id is None or author is None:
+    is_webhook = payload.get("webhook_id") is not None
+    who = author(json_object(payload.get("author")), json_object(payload.get("member")), is_webhook=is_webhook)
+    if message_id is None or channel_id is None or who is None:
         return None
     kind = number(payload.get("type"))
     embeds = payload.get("embeds")
@@ -98,7 +99,7 @@ def _message(payload: Json, guild_id: str | None, depth: int) -> Message | None:
     return Message(
         id=message_id,
         channel_id=channel_id,
-        author=author,
+        author=who,
         sent_at=written_at(message_id),
         guild_id=snowflake(payload.get("guild_id")) or guild_id,
         channel_type=number(payload.get("channel_type")),
@@ -118,17 +119,16 @@ def _message(payload: Json, guild_id: str | None, depth: int) -> Message | None:
     )
 
 
-def _author(payload: Json) -> Author | None:
-    author = json_object(payload.get("author"))
-    author_id = snowflake(author.get("id"))
+def author(user: Json, member: Json, *, is_webhook: bool = False) -> Author | None:
+    """Whoever acts, from a user and, in a guild, a member; None without an id."""
+    author_id = snowflake(user.get("id"))
     if author_id is None:
         return None
-    member = json_object(payload.get("member"))
     return Author(
         id=author_id,
-        name=_name(member.get("nick"), author.get("global_name"), author.get("username")),
-        is_bot=author.get("bot") is True,
-        is_webhook=payload.get("webhook_id") is not None,
+        name=_name(member.get("nick"), user.get("global_name"), user.get("username")),
+        is_bot=user.get("bot") is True,
+        is_webhook=is_webhook,
         role_ids=snowflakes(member.get("roles")),
     )
 
