@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, text
 
 from clankie_settings.wire.failure import FailureCode
 from tests.captain.lanes.fakes import Fail, Say
@@ -13,8 +12,8 @@ from tests.captain.lanes.house import House, house
 
 
 async def _kinds(captain: House) -> list[tuple[str, object]]:
-    async def work(connection: AsyncConnection) -> list[tuple[str, object]]:
-        found = await connection.execute(text("SELECT kind, payload FROM entry ORDER BY lane, seq"))
+    def work(connection: Connection) -> list[tuple[str, object]]:
+        found = connection.execute(text("SELECT kind, payload FROM entry ORDER BY lane, seq"))
         return [(row.kind, json.loads(row.payload)) for row in found]
 
     return await captain.database.transact(work)

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Row, text
+from sqlalchemy import Connection, Row, text
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply, Said
@@ -100,8 +100,8 @@ class Shelf:
         return settled
 
     async def rows(self, statement: str, **values: Any) -> Sequence[Row[Any]]:
-        async def work(connection: Any) -> Sequence[Row[Any]]:
-            return (await connection.execute(text(statement), values)).all()
+        def work(connection: Connection) -> Sequence[Row[Any]]:
+            return connection.execute(text(statement), values).all()
 
         return await self.database.transact(work)
 

@@ -14,7 +14,6 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.errors import StoreError, StoreLockedError, StoreVersionError
@@ -54,8 +53,8 @@ def said(process: "subprocess.Popen[str]") -> str:
 
 
 async def pragma(database: Database, name: str) -> object:
-    async def work(connection: AsyncConnection) -> object:
-        return (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
+    def work(connection: Connection) -> object:
+        return connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
 
     return await database.transact(work)
 
@@ -134,28 +133,18 @@ async def test_the_tables_are_what_the_migrations_make_of_an_empty_file(shelf: S
     def differences(connection: Connection) -> list[Any]:
         return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata)
 
-    assert await shelf.database.transact(lambda connection: connection.run_sync(differences)) == []
+    assert await shelf.database.transact(differences) == []
 
 
 async def test_a_fault_in_a_transaction_takes_all_of_it_back(shelf: Shelf) -> None:
-    async def half(connection: AsyncConnection) -> None:
-        await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
+    def half(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
         raise LookupError
 
     with pytest.raises(LookupError):
         await shelf.database.transact(half)
     assert await shelf.rows("SELECT * FROM lane_message") == []
     await shelf.accept("400")
-
-
-async def test_a_transaction_that_waits_for_anything_but_its_connection_is_refused_and_taken_back(shelf: Shelf) -> None:
-    async def waiting(connection: AsyncConnection) -> None:
-        await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
-        await asyncio.sleep(0)
-
-    with pytest.raises(RuntimeError, match="something other than its connection"):
-        await shelf.database.transact(waiting)
-    assert await shelf.rows("SELECT * FROM lane_message") == []
 
 
 async def test_a_full_disk_is_an_error_that_leaves_nothing_half_written_and_passes_by(shelf: Shelf) -> None:
@@ -174,11 +163,11 @@ async def test_a_full_disk_is_an_error_that_leaves_nothing_half_written_and_pass
 async def test_a_transaction_is_finished_though_its_caller_is_cancelled(shelf: Shelf) -> None:
     inside, let_go = threading.Event(), threading.Event()
 
-    async def slow(connection: AsyncConnection) -> None:
-        await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
+    def slow(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
         inside.set()
         assert let_go.wait(PATIENCE_S)
-        await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '2')"))
+        connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '2')"))
 
     caller = asyncio.ensure_future(shelf.database.transact(slow))
     assert await asyncio.to_thread(inside.wait, PATIENCE_S)
@@ -192,10 +181,10 @@ async def test_a_transaction_is_finished_though_its_caller_is_cancelled(shelf: S
 async def test_closing_waits_for_the_transaction_of_a_cancelled_caller(shelf: Shelf) -> None:
     inside, let_go = threading.Event(), threading.Event()
 
-    async def slow(connection: AsyncConnection) -> None:
+    def slow(connection: Connection) -> None:
         inside.set()
         assert let_go.wait(PATIENCE_S)
-        await connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
+        connection.execute(text("INSERT INTO lane_message VALUES ('rooms/1', '1')"))
 
     caller = asyncio.ensure_future(shelf.database.transact(slow))
     assert await asyncio.to_thread(inside.wait, PATIENCE_S)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Engine, event
 
 from clankie_captain.core.reply import Missing
 from clankie_settings.ids import ActionId, DeliveryId, RunId
@@ -34,8 +33,8 @@ def statements() -> Iterator[Statements]:
 
 
 async def plan(shelf: Shelf, statement: str, parameters: tuple[Any, ...]) -> list[str]:
-    async def work(connection: AsyncConnection) -> list[str]:
-        explained = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+    def work(connection: Connection) -> list[str]:
+        explained = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
         return [str(row.detail) for row in explained]
 
     return await shelf.database.transact(work)

@@ -2,9 +2,8 @@
 
 from datetime import datetime
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.turns import LiveRun, Numbered
 from clankie_captain.errors import FencedError, UnknownActionError
@@ -30,19 +29,19 @@ class ActionStore:
         Source: ROOM-3.
         """
 
-        async def work(connection: AsyncConnection) -> Numbered | None:
-            await _prove(connection, run)
+        def work(connection: Connection) -> Numbered | None:
+            _prove(connection, run)
             one = tables.action.c
             counted = select(func.count()).where(one.run == run.run, one.name == action.name)
-            if (await connection.execute(counted)).scalar_one() >= most:
+            if connection.execute(counted).scalar_one() >= most:
                 return None
-            seq = await _next(connection, run.presence, at)
+            seq = _next(connection, run.presence, at)
             payload = action.model_dump_json(exclude_none=True)
             row = {
                 "presence": run.presence, "seq": seq, "id": action.action_id, "delivery": action.delivery_id,
                 "run": run.run, "name": action.name, "payload": payload, "state": "pending", "created_at": at,
             }  # fmt: skip
-            await connection.execute(insert(tables.action).values(row))
+            connection.execute(insert(tables.action).values(row))
             return Numbered(seq, action.name, payload)
 
         return await self._database.transact(work)
@@ -50,7 +49,7 @@ class ActionStore:
     async def pending(self, presence: PresenceId, after: int, most: int = 100) -> tuple[Numbered, ...]:
         """The presence's actions after ``after`` that were not acknowledged, in order, ``most`` at a time."""
 
-        async def work(connection: AsyncConnection) -> tuple[Numbered, ...]:
+        def work(connection: Connection) -> tuple[Numbered, ...]:
             one = tables.action.c
             statement = (
                 select(one.seq, one.name, one.payload)
@@ -58,7 +57,7 @@ class ActionStore:
                 .order_by(one.seq)
                 .limit(most)
             )
-            return tuple(Numbered(*row) for row in await connection.execute(statement))
+            return tuple(Numbered(*row) for row in connection.execute(statement))
 
         return await self._database.transact(work)
 
@@ -69,32 +68,32 @@ class ActionStore:
             UnknownActionError: The presence was given no such action.
         """
 
-        async def work(connection: AsyncConnection) -> None:
+        def work(connection: Connection) -> None:
             one = tables.action.c
             found = select(one.run).where(one.presence == presence, one.id == action)
-            run = (await connection.execute(found)).scalar()
+            run = connection.execute(found).scalar()
             if run is None:
                 raise UnknownActionError(action)
             change = update(tables.action).where(one.id == action, one.state == "pending")
             state = "done" if receipt.ok else "refused"
             values = {"state": state, "message_id": receipt.message_id, "code": receipt.code}
-            await connection.execute(change.values(values))
+            connection.execute(change.values(values))
             if receipt.message_id is not None:
                 lane = select(tables.run.c.lane).where(tables.run.c.id == run).scalar_subquery()
                 own = upsert(tables.lane_message).values(lane=lane, message_id=receipt.message_id)
-                await connection.execute(own.on_conflict_do_nothing())
+                connection.execute(own.on_conflict_do_nothing())
 
         await self._database.transact(work)
 
 
-async def _prove(connection: AsyncConnection, run: LiveRun) -> None:
+def _prove(connection: Connection, run: LiveRun) -> None:
     one = tables.lane.c
     statement = select(one.id).where(one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch)
-    if (await connection.execute(statement)).one_or_none() is None:
+    if connection.execute(statement).one_or_none() is None:
         raise FencedError(run.lane.id, run.run)
 
 
-async def _next(connection: AsyncConnection, presence: PresenceId, at: datetime) -> int:
+def _next(connection: Connection, presence: PresenceId, at: datetime) -> int:
     one = tables.presence.c
     statement = (
         upsert(tables.presence)
@@ -102,4 +101,4 @@ async def _next(connection: AsyncConnection, presence: PresenceId, at: datetime)
         .on_conflict_do_update(index_elements=["id"], set_={"next_action": one.next_action + 1})
         .returning(one.next_action)
     )
-    return (await connection.execute(statement)).scalar_one() - 1
+    return connection.execute(statement).scalar_one() - 1

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, assert_never
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.admission import (
     Admission,
@@ -54,20 +53,20 @@ class Arrival:
     at: datetime
 
 
-async def accept(connection: AsyncConnection, arrival: Arrival, terms: Terms) -> Acceptance:
+def accept(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance:
     """Find the delivery, or store it and decide its way into the lane.
 
     Raises:
         DeliveryConflictError: The id was accepted with other content.
     """
-    found = await _find(connection, arrival.trigger)
-    return found if found is not None else await _admit(connection, arrival, terms)
+    found = _find(connection, arrival.trigger)
+    return found if found is not None else _admit(connection, arrival, terms)
 
 
-async def _find(connection: AsyncConnection, trigger: Trigger) -> Acceptance | None:
+def _find(connection: Connection, trigger: Trigger) -> Acceptance | None:
     one = tables.delivery
     statement = select(one).where(one.c.presence == trigger.presence_id, one.c.id == trigger.delivery_id)
-    row = (await connection.execute(statement)).one_or_none()
+    row = connection.execute(statement).one_or_none()
     if row is None:
         return None
     if row.content_hash != content_hash(trigger):
@@ -75,46 +74,46 @@ async def _find(connection: AsyncConnection, trigger: Trigger) -> Acceptance | N
     return Acceptance(rows.turn(row), new=False)
 
 
-async def _admit(connection: AsyncConnection, arrival: Arrival, terms: Terms) -> Acceptance:
+def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance:
     trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
-    await touch_presence(connection, PresenceId(trigger.presence_id), at)
-    await note_room(connection, trigger, at)
-    state = await _lane(connection, lane, at)
-    decision = await _decide(connection, arrival, terms, state)
+    touch_presence(connection, PresenceId(trigger.presence_id), at)
+    note_room(connection, trigger, at)
+    state = _lane(connection, lane, at)
+    decision = _decide(connection, arrival, terms, state)
     kept = _kept(decision, arrival)
     lines = events.accepted(lane.id, trigger, steered=isinstance(decision, Steer))
     if kept["result"] is not None:
         lines += events.settled(lane.id, [RESULT.validate_json(kept["result"])])
-    kept["entry"] = await events.append(connection, lane.id, lines)
-    row = await _insert(connection, arrival, state.next_seq, kept)
+    kept["entry"] = events.append(connection, lane.id, lines)
+    row = _insert(connection, arrival, state.next_seq, kept)
     if isinstance(decision, Stop):
-        await cancel_run(connection, decision.run)
+        cancel_run(connection, decision.run)
         return Acceptance(rows.turn(row), new=True, stops=decision.run)
     started = None
     if isinstance(decision, Start):
-        started = await start(connection, lane, arrival.run, row, at, autonomous=trigger.kind == "catch_up")
+        started = start(connection, lane, arrival.run, row, at, autonomous=trigger.kind == "catch_up")
     return Acceptance(rows.turn(row), new=True, started=started)
 
 
-async def _decide(connection: AsyncConnection, arrival: Arrival, terms: Terms, state: AnyRow) -> Admission:
+def _decide(connection: Connection, arrival: Arrival, terms: Terms, state: AnyRow) -> Admission:
     trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
     # Only a stop that ends something is exempt: any other one is a message like all the rest.
     stops = (
         state.live_run is not None
         and is_stop(trigger.body, terms.names)
-        and await _speaks(connection, state.live_run, trigger)
+        and _speaks(connection, state.live_run, trigger)
     )
     quiet = is_quiet(state.quiet_until, at)
-    used = await allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=quiet)
+    used = allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=quiet)
     refused = None if stops else over(terms.allowance, used, trigger.actor.actor_id)
     if refused is not None:
         if refused.notice and trigger.addressed:
-            await allowances.told(connection, lane.id, at)
+            allowances.told(connection, lane.id, at)
         return Refuse(refused.code, refused.notice)
     view = LaneState(
         live_run=state.live_run,
-        waiting=await _waiting(connection, lane),
-        autonomous=lane.kind == "conversation" and await _autonomous(connection, state.live_run),
+        waiting=_waiting(connection, lane),
+        autonomous=lane.kind == "conversation" and _autonomous(connection, state.live_run),
         stops=stops,
     )
     return admission(view, trigger.delivery, steer_by(lane.kind))
@@ -144,20 +143,20 @@ def _kept(decision: Admission, arrival: Arrival) -> dict[str, Any]:
     return {"state": "done", "run": None, "result": stored, "settled_at": arrival.at, "owed": settled.owed}
 
 
-async def _autonomous(connection: AsyncConnection, run: str | None) -> bool:
+def _autonomous(connection: Connection, run: str | None) -> bool:
     statement = select(tables.run.c.autonomous).where(tables.run.c.id == run)
-    return bool((await connection.execute(statement)).scalar()) if run is not None else False
+    return bool(connection.execute(statement).scalar()) if run is not None else False
 
 
-async def _speaks(connection: AsyncConnection, run: str, trigger: Trigger) -> bool:
+def _speaks(connection: Connection, run: str, trigger: Trigger) -> bool:
     one = tables.delivery.c
     in_run = select(one.id).where(
         one.run == run, one.actor == trigger.actor.actor_id, one.state.in_(("live", "heard", "steer"))
     )
-    return (await connection.execute(in_run.limit(1))).first() is not None
+    return connection.execute(in_run.limit(1)).first() is not None
 
 
-async def _lane(connection: AsyncConnection, lane: LaneKey, at: datetime) -> AnyRow:
+def _lane(connection: Connection, lane: LaneKey, at: datetime) -> AnyRow:
     # Bumping the sequence first takes the lane's row: the order of sequence is the order of admission.
     fresh = {
         "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0, "live_run": None,
@@ -170,16 +169,16 @@ async def _lane(connection: AsyncConnection, lane: LaneKey, at: datetime) -> Any
         .on_conflict_do_update(index_elements=["id"], set_={"next_seq": one.next_seq + 1, "touched_at": at})
         .returning(one.next_seq, one.live_run, one.quiet_until)
     )
-    return (await connection.execute(statement)).one()
+    return connection.execute(statement).one()
 
 
-async def _waiting(connection: AsyncConnection, lane: LaneKey) -> int:
+def _waiting(connection: Connection, lane: LaneKey) -> int:
     one = tables.delivery.c
     statement = select(func.count()).where(one.lane == lane.id, one.state.in_(_WAITING))
-    return (await connection.execute(statement)).scalar_one()
+    return connection.execute(statement).scalar_one()
 
 
-async def _insert(connection: AsyncConnection, arrival: Arrival, seq: int, kept: dict[str, Any]) -> AnyRow:
+def _insert(connection: Connection, arrival: Arrival, seq: int, kept: dict[str, Any]) -> AnyRow:
     trigger = arrival.trigger
     values = {
         "presence": trigger.presence_id, "id": trigger.delivery_id, "turn": arrival.turn, "lane": arrival.lane.id,
@@ -189,11 +188,11 @@ async def _insert(connection: AsyncConnection, arrival: Arrival, seq: int, kept:
         "accepted_at": arrival.at, "parts_posted": 0, **kept,
     }  # fmt: skip
     statement = insert(tables.delivery).values(values).returning(tables.delivery)
-    return (await connection.execute(statement)).one()
+    return connection.execute(statement).one()
 
 
-async def start(
-    connection: AsyncConnection, lane: LaneKey, run: RunId, owner: AnyRow, at: datetime, *, autonomous: bool = False
+def start(
+    connection: Connection, lane: LaneKey, run: RunId, owner: AnyRow, at: datetime, *, autonomous: bool = False
 ) -> LiveRun:
     """Make ``run`` the lane's live one, owned by the delivery of ``owner``; its epoch is the lane's next.
 
@@ -205,15 +204,15 @@ async def start(
         .values(live_run=run, epoch=tables.lane.c.epoch + 1)
         .returning(tables.lane.c.epoch)
     )
-    epoch = (await connection.execute(change)).scalar_one()
+    epoch = connection.execute(change).scalar_one()
     values = {
         "id": run, "lane": lane.id, "epoch": epoch, "owner_presence": owner.presence, "owner_delivery": owner.id,
         "attempt": 1, "autonomous": autonomous, "cancelled": False, "started_at": at,
     }  # fmt: skip
-    await connection.execute(insert(tables.run).values(values))
+    connection.execute(insert(tables.run).values(values))
     return LiveRun(lane, run, epoch, 1, PresenceId(owner.presence), DeliveryId(owner.id), at)
 
 
-async def cancel_run(connection: AsyncConnection, run: RunId) -> None:
+def cancel_run(connection: Connection, run: RunId) -> None:
     """Write down inside a transaction that somebody asked for a run's end, so that no later captain goes on with it."""
-    await connection.execute(update(tables.run).where(tables.run.c.id == run).values(cancelled=True))
+    connection.execute(update(tables.run).where(tables.run.c.id == run).values(cancelled=True))

@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select, update
 
 from clankie_captain.core.changes import change
 from clankie_captain.core.settlement import failure
@@ -32,12 +31,12 @@ class ChangeStore:
             StartedError: A run has heard the old words, or it is settled.
         """
 
-        async def work(connection: AsyncConnection) -> Turn:
-            row = await _open(connection, presence, delivery)
+        def work(connection: Connection) -> Turn:
+            row = _open(connection, presence, delivery)
             trigger = Trigger.model_validate_json(row.trigger).model_copy(update={"body": body})
             values = {"trigger": trigger.model_dump_json(exclude_none=True), "content_hash": content_hash(trigger)}
             changed = update(tables.delivery).where(*rows.mine(presence, delivery)).values(values)
-            return rows.turn((await connection.execute(changed.returning(tables.delivery))).one())
+            return rows.turn(connection.execute(changed.returning(tables.delivery)).one())
 
         return await self._database.transact(work)
 
@@ -49,9 +48,9 @@ class ChangeStore:
             StartedError: A run has heard its words, or it is settled.
         """
 
-        async def work(connection: AsyncConnection) -> Turn:
-            row = await _open(connection, presence, delivery)
-            return await _fail(connection, row, FailureCode.WITHDRAWN, at)
+        def work(connection: Connection) -> Turn:
+            row = _open(connection, presence, delivery)
+            return _fail(connection, row, FailureCode.WITHDRAWN, at)
 
         return await self._database.transact(work)
 
@@ -64,38 +63,38 @@ class ChangeStore:
             UnknownDeliveryError: The presence has none of this id.
         """
 
-        async def work(connection: AsyncConnection) -> Cancellation:
-            row = await _row(connection, presence, delivery)
+        def work(connection: Connection) -> Cancellation:
+            row = _row(connection, presence, delivery)
             if change(row.state) == "open":
-                return Cancellation(await _fail(connection, row, FailureCode.CAPTAIN_CANCELLED, at), None)
+                return Cancellation(_fail(connection, row, FailureCode.CAPTAIN_CANCELLED, at), None)
             run = RunId(row.run) if row.state == "live" else None
             if run is not None:
-                await cancel_run(connection, run)
+                cancel_run(connection, run)
             return Cancellation(rows.turn(row), run)
 
         return await self._database.transact(work)
 
 
-async def _row(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
+def _row(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
     statement = select(tables.delivery).where(*rows.mine(presence, delivery))
-    row = (await connection.execute(statement)).one_or_none()
+    row = connection.execute(statement).one_or_none()
     if row is None:
         raise UnknownDeliveryError(delivery)
     return row
 
 
-async def _open(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
-    row = await _row(connection, presence, delivery)
+def _open(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
+    row = _row(connection, presence, delivery)
     if change(row.state) != "open":
         raise StartedError(delivery)
     return row
 
 
-async def _fail(connection: AsyncConnection, row: AnyRow, code: FailureCode, at: datetime) -> Turn:
+def _fail(connection: Connection, row: AnyRow, code: FailureCode, at: datetime) -> Turn:
     result = failure(DeliveryId(row.id), TurnId(row.turn), code)
     values = {"state": "done", "result": result.model_dump_json(exclude_none=True), "owed": False, "settled_at": at}
     mine = rows.mine(PresenceId(row.presence), DeliveryId(row.id))
     changed = update(tables.delivery).where(*mine).values(values).returning(tables.delivery)
-    settled = (await connection.execute(changed)).one()
-    await events.append(connection, row.lane, events.settled(row.lane, [result]))
+    settled = connection.execute(changed).one()
+    events.append(connection, row.lane, events.settled(row.lane, [result]))
     return rows.turn(settled)

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import assert_never
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
 from clankie_captain.core.lane import LaneKey
@@ -32,41 +31,41 @@ class ControlStore:
         One that was done before is answered as it was then.
         """
 
-        async def work(connection: AsyncConnection) -> Done:
+        def work(connection: Connection) -> Done:
             one = tables.command.c
             known = select(one.answer).where(one.presence == presence, one.id == command.command_id)
-            answer = (await connection.execute(known)).scalar()
+            answer = connection.execute(known).scalar()
             if answer is not None:
                 return Done(answer)
-            view = await _view(connection, lane, at)
+            view = _view(connection, lane, at)
             deed = decide(view)
-            await _change(connection, lane, deed, view, at)
+            _change(connection, lane, deed, view, at)
             row = {
                 "presence": presence, "id": command.command_id, "name": command.name, "answer": deed.answer, "at": at,
             }  # fmt: skip
-            await connection.execute(insert(tables.command).values(row))
+            connection.execute(insert(tables.command).values(row))
             return Done(deed.answer, view.live if isinstance(deed.change, Halt) else None)
 
         return await self._database.transact(work)
 
 
-async def _change(connection: AsyncConnection, lane: LaneKey, deed: Deed, view: LaneView, at: datetime) -> None:
+def _change(connection: Connection, lane: LaneKey, deed: Deed, view: LaneView, at: datetime) -> None:
     one = tables.lane.c
     match deed.change:
         case Halt():
             if view.live is not None:
-                await cancel_run(connection, view.live)
+                cancel_run(connection, view.live)
         case Renew():
-            await connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
+            connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
         case Hush(until):
-            await _hush(connection, lane, until, at)
+            _hush(connection, lane, until, at)
         case None:
             pass
         case _:  # pragma: no cover
             assert_never(deed.change)
 
 
-async def _hush(connection: AsyncConnection, lane: LaneKey, until: datetime | None, at: datetime) -> None:
+def _hush(connection: Connection, lane: LaneKey, until: datetime | None, at: datetime) -> None:
     row = {
         "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0,
         "live_run": None, "next_seq": 0, "next_entry": 1, "history_from": 1, "quiet_until": until,
@@ -74,26 +73,26 @@ async def _hush(connection: AsyncConnection, lane: LaneKey, until: datetime | No
     }  # fmt: skip
     known = upsert(tables.lane).values(row)
     changed = {"quiet_until": until, "touched_at": at}
-    await connection.execute(known.on_conflict_do_update(index_elements=["id"], set_=changed))
+    connection.execute(known.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
-async def _view(connection: AsyncConnection, lane: LaneKey, at: datetime) -> LaneView:
+def _view(connection: Connection, lane: LaneKey, at: datetime) -> LaneView:
     one, own = tables.lane.c, tables.delivery.c
     statement = select(one.live_run, one.quiet_until).where(one.id == lane.id)
-    row = (await connection.execute(statement)).one_or_none()
+    row = connection.execute(statement).one_or_none()
     waiting = select(func.count()).where(own.lane == lane.id, own.state.in_(("queued", "steer")))
     started = None
     speakers: frozenset[str] = frozenset()
     if row is not None and row.live_run is not None:
         begun = select(tables.run.c.started_at).where(tables.run.c.id == row.live_run)
-        started = (await connection.execute(begun)).scalar_one()
+        started = connection.execute(begun).scalar_one()
         heard = select(own.actor).where(own.run == row.live_run, own.state.in_(("live", "heard", "steer")))
-        speakers = frozenset((await connection.execute(heard)).scalars())
+        speakers = frozenset(connection.execute(heard).scalars())
     return LaneView(
         live=None if row is None or row.live_run is None else RunId(row.live_run),
         started_at=started,
         speakers=speakers,
-        waiting=(await connection.execute(waiting)).scalar_one(),
+        waiting=connection.execute(waiting).scalar_one(),
         quiet=row is not None and is_quiet(row.quiet_until, at),
-        tokens=await allowances.tokens(connection, lane.id, at),
+        tokens=allowances.tokens(connection, lane.id, at),
     )

@@ -2,9 +2,8 @@
 
 from datetime import datetime
 
-from sqlalchemy import func, select, union_all, update
+from sqlalchemy import Connection, func, select, union_all, update
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.turns import Counts, Received, Turn
 from clankie_captain.errors import UnknownDeliveryError
@@ -31,21 +30,21 @@ class DeliveryStore:
             UnknownDeliveryError: The presence has none of this id.
         """
 
-        async def work(connection: AsyncConnection) -> Turn:
-            return rows.turn(await _row(connection, presence, delivery))
+        def work(connection: Connection) -> Turn:
+            return rows.turn(_row(connection, presence, delivery))
 
         return await self._database.transact(work)
 
     async def owed(self, presence: PresenceId) -> OwedList:
         """What is queued, running, or settled and not yet receipted, oldest first. Source: WIRE-5."""
 
-        async def work(connection: AsyncConnection) -> OwedList:
+        def work(connection: Connection) -> OwedList:
             one = tables.delivery.c
             mine = select(tables.delivery).where(one.presence == presence)
             # Apart, so that the index serves both halves and none of what was settled is read.
             unposted, unsettled = mine.where(one.owed), mine.where(~one.owed, one.state.in_(_OPEN))
             statement = union_all(unposted, unsettled).order_by("accepted_at", "seq")
-            found = (await connection.execute(statement)).all()
+            found = connection.execute(statement).all()
             return OwedList(turns=tuple(_owed(row) for row in found))
 
         return await self._database.transact(work)
@@ -61,17 +60,17 @@ class DeliveryStore:
         Source: OUT-1, OUT-4.
         """
 
-        async def work(connection: AsyncConnection) -> Received:
-            row = await _row(connection, presence, delivery)
+        def work(connection: Connection) -> Received:
+            row = _row(connection, presence, delivery)
             values = {"presence": presence, "delivery": delivery, **receipt.model_dump()}
-            kept = await connection.execute(upsert(tables.receipt).values(values).on_conflict_do_nothing())
+            kept = connection.execute(upsert(tables.receipt).values(values).on_conflict_do_nothing())
             if receipt.message_id is not None:
                 own = {"lane": row.lane, "message_id": receipt.message_id}
-                await connection.execute(upsert(tables.lane_message).values(own).on_conflict_do_nothing())
-            posted, given = await _parts(connection, presence, delivery)
+                connection.execute(upsert(tables.lane_message).values(own).on_conflict_do_nothing())
+            posted, given = _parts(connection, presence, delivery)
             owed = row.owed and receipt.code is None and given < receipt.of
             mine = update(tables.delivery).where(*rows.mine(presence, delivery))
-            await connection.execute(mine.values(owed=owed, parts_posted=posted))
+            connection.execute(mine.values(owed=owed, parts_posted=posted))
             last = row.owed and not owed and kept.rowcount == 1 and receipt.code is None
             return Received(owed, receipt.posted_at - _sent_at(row) if last else None)
 
@@ -80,30 +79,30 @@ class DeliveryStore:
     async def counts(self) -> Counts:
         """What the captain has in hand."""
 
-        async def work(connection: AsyncConnection) -> Counts:
+        def work(connection: Connection) -> Counts:
             one = tables.delivery.c
             waiting = select(func.count()).where(one.state.in_(("queued", "steer")))
             lanes = select(func.count(), func.count(tables.lane.c.live_run))
-            known, live = (await connection.execute(lanes)).one()
-            return Counts(known, live, (await connection.execute(waiting)).scalar_one())
+            known, live = connection.execute(lanes).one()
+            return Counts(known, live, connection.execute(waiting).scalar_one())
 
         return await self._database.transact(work)
 
 
-async def _row(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
+def _row(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
     statement = select(tables.delivery).where(*rows.mine(presence, delivery))
-    row = (await connection.execute(statement)).one_or_none()
+    row = connection.execute(statement).one_or_none()
     if row is None:
         raise UnknownDeliveryError(delivery)
     return row
 
 
-async def _parts(connection: AsyncConnection, presence: PresenceId, delivery: DeliveryId) -> tuple[int, int]:
+def _parts(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> tuple[int, int]:
     one = tables.receipt.c
     statement = select(func.count(one.message_id), func.count()).where(
         one.presence == presence, one.delivery == delivery
     )
-    row = (await connection.execute(statement)).one()
+    row = connection.execute(statement).one()
     return row[0], row[1]
 
 

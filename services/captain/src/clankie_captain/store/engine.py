@@ -3,21 +3,24 @@
 import asyncio
 import fcntl
 import os
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar
 
-from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event, make_url
+import aiosqlite
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from sqlalchemy.pool import StaticPool
 
 from clankie_captain.errors import StoreError, StoreLockedError
 from clankie_captain.store.schema import migrate
 
 BUSY_MS: Final = 5_000
 """How long SQLite waits for another holder of the file, in milliseconds; only a backup ever is one."""
+
+PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
+"""What the connection promises; the first two are read back at start. Source: DUR-3."""
 
 T = TypeVar("T")
 
@@ -48,6 +51,26 @@ class StateLock:
         os.close(self._descriptor)
 
 
+class _Threaded(aiosqlite.Connection):
+    """aiosqlite's connection and thread, which take a whole transaction in one trip.
+
+    A statement takes SQLite microseconds, while handing it to a thread and back costs several times that.
+    """
+
+    async def on_thread(self, step: Callable[[], T]) -> T:
+        """Do a step where the connection lives."""
+        return await self._execute(step)  # pyright: ignore[reportUnknownMemberType] -- aiosqlite leaves it untyped
+
+    async def ended(self) -> None:
+        """Wait for the thread of a connection that could not be made, which reports to this event loop as it ends."""
+        await asyncio.to_thread(self._thread.join)
+
+    @property
+    def raw(self) -> sqlite3.Connection:
+        """The connection itself, to be touched on its thread alone."""
+        return self._conn
+
+
 class Database:
     """The one connection, on a thread of its own, and the only way to a transaction.
 
@@ -55,10 +78,10 @@ class Database:
     the connection in the middle of one.
     """
 
-    def __init__(self, engine: Engine, lock: StateLock | None = None) -> None:
-        self._engine = engine
+    def __init__(self, connection: _Threaded, lock: StateLock | None = None) -> None:
+        self._connection = connection
+        self._engine = _engine(connection)
         self._lock = lock
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="database")
         self._closed = False
 
     @classmethod
@@ -68,25 +91,26 @@ class Database:
         Raises:
             StoreError: It cannot be opened, is newer than this captain, or does not keep its promises.
         """
-        database = cls(_engine(url), lock)
+        connection = _Threaded(lambda: _connect(url), iter_chunk_size=64)
+        try:
+            await connection
+        except sqlite3.Error as error:
+            await connection.ended()
+            if lock is not None:
+                lock.release()
+            raise _unusable(error) from error
+        database = cls(connection, lock)
         try:
             await database._on_thread(database._prepare)
-        except DBAPIError as error:
+        except (DBAPIError, StoreError) as error:
             await database.close()
-            raise StoreError(
-                f"the database cannot be opened ({type(error.orig).__name__}); check the disk and the state folder"
-            ) from error
-        except StoreError:
-            await database.close()
+            if isinstance(error, DBAPIError):
+                raise _unusable(error.orig) from error
             raise
         return database
 
-    async def transact(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        """Do ``work`` in one transaction and commit; any exception rolls it back whole.
-
-        ``work`` awaits its connection and nothing else. It is written for an asynchronous connection, which a database
-        server has; SQLite's is waited for on its thread, a whole transaction at a time.
-        """
+    async def transact(self, work: Callable[[Connection], T]) -> T:
+        """Do ``work`` in one transaction and commit; any exception rolls it back whole."""
         return await self._on_thread(lambda: self._transaction(work))
 
     async def close(self) -> None:
@@ -94,17 +118,16 @@ class Database:
         if self._closed:
             return
         self._closed = True
-        await self._on_thread(self._engine.dispose)
-        self._thread.shutdown(wait=False)
+        await self._connection.close()
         if self._lock is not None:
             self._lock.release()
 
     async def _on_thread(self, step: Callable[[], T]) -> T:
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, step))
+        return await asyncio.shield(asyncio.ensure_future(self._connection.on_thread(step)))
 
-    def _transaction(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+    def _transaction(self, work: Callable[[Connection], T]) -> T:
         with self._engine.begin() as connection:
-            return _finished(work(cast("AsyncConnection", _Inline(connection))))
+            return work(connection)
 
     def _prepare(self) -> None:
         with self._engine.begin() as connection:
@@ -116,52 +139,24 @@ class Database:
             raise StoreError("SQLite keeps no write-ahead log here; put the state folder on a local disk")
 
 
-class _Inline:
-    """As much of an asynchronous connection as transactions use; whoever awaits it never waits.
-
-    A statement takes SQLite microseconds, while handing it to a thread and back costs several times that. So it is
-    the transaction that changes threads, once, and not each of its statements.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
-        return self._connection.execute(statement, parameters)
-
-    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> CursorResult[Any]:
-        return self._connection.exec_driver_sql(statement, parameters)
-
-    async def run_sync(self, step: Callable[[Connection], T]) -> T:
-        return step(self._connection)
+def _unusable(error: BaseException | None) -> StoreError:
+    return StoreError(f"the database cannot be opened ({type(error).__name__}); check the disk and the state folder")
 
 
-def _finished(work: Awaitable[T]) -> T:
-    steps = work.__await__()
-    try:
-        next(steps)
-    except StopIteration as done:
-        return done.value
-    raise RuntimeError("a transaction awaited something other than its connection")
+def _connect(url: str) -> sqlite3.Connection:
+    # Leave transactions to `_begin`; the driver's own would start deferred and fail on upgrade.
+    connection = sqlite3.connect(make_url(url).database or ":memory:", isolation_level=None)
+    for pragma in PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
 
 
-def _engine(url: str) -> Engine:
+def _engine(connection: _Threaded) -> Engine:
     # A second writer buys nothing and invites lock errors; a second reader would see a torn lane.
-    path = make_url(url).set(drivername="sqlite")
-    engine = create_engine(path, poolclass=QueuePool, pool_size=1, max_overflow=0)
-    event.listen(engine, "connect", _configure)
+    engine = create_engine("sqlite://", creator=lambda: connection.raw, poolclass=StaticPool)
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _configure(connection: Any, _entry: ConnectionPoolEntry) -> None:
-    # Leave transactions to `_begin`; the driver's own would start deferred and fail on upgrade.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-def _begin(connection: Any) -> None:
+def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -7,8 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, func, insert, select, update
 
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import Event
@@ -32,7 +31,7 @@ class EventStore:
     async def since(self, lane: LaneId, after: int, most: int = 100) -> tuple[Event, ...]:
         """The lane's events after one of them, oldest first."""
 
-        async def work(connection: AsyncConnection) -> tuple[Event, ...]:
+        def work(connection: Connection) -> tuple[Event, ...]:
             one = tables.entry.c
             statement = (
                 select(one.seq, one.kind, one.payload)
@@ -40,15 +39,16 @@ class EventStore:
                 .order_by(one.seq)
                 .limit(most)
             )
-            return tuple(Event(*row) for row in await connection.execute(statement))
+            found = connection.execute(statement)
+            return tuple(Event(row.seq, row.kind, _shown(row.kind, row.payload)) for row in found)
 
         return await self._database.transact(work)
 
     async def beginning(self, lane: LaneId) -> int:
         """Where a tail begins that names no event: before the oldest input that is not settled, or at the end."""
 
-        async def work(connection: AsyncConnection) -> int:
-            return await _before_oldest_open(connection, lane)
+        def work(connection: Connection) -> int:
+            return _before_oldest_open(connection, lane)
 
         return await self._database.transact(work)
 
@@ -70,6 +70,14 @@ def settled(lane: str, results: Sequence[Settled]) -> list[tuple[str, str]]:
     return [("settled", json.dumps(_settled(each))) for each in results]
 
 
+def _shown(kind: str, payload: str) -> str:
+    """An entry's payload as an event: what he said is told by the receipt of the message that it answers."""
+    if kind != "said":
+        return payload
+    said = json.loads(payload)
+    return json.dumps({"run_receipt": said["delivery_id"], "text": said["text"]}, ensure_ascii=False)
+
+
 def _settled(result: Settled) -> dict[str, str]:
     line = {"run_receipt": result.delivery_id, "state": result.state}
     for name in ("answered_by", "code"):
@@ -79,28 +87,28 @@ def _settled(result: Settled) -> dict[str, str]:
     return line
 
 
-async def append(connection: AsyncConnection, lane: str, lines: Sequence[tuple[str, str]]) -> int | None:
+def append(connection: Connection, lane: str, lines: Sequence[tuple[str, str]]) -> int | None:
     """Add entries that belong to no run; the place of the first."""
     if not lines:
         return None
     one = tables.lane.c
     change = update(tables.lane).where(one.id == lane).values(next_entry=one.next_entry + len(lines))
-    after = (await connection.execute(change.returning(one.next_entry))).scalar_one()
+    after = connection.execute(change.returning(one.next_entry)).scalar_one()
     values = [
         {"lane": lane, "seq": after - len(lines) + place, "run": "", "kind": kind, "payload": payload}
         for place, (kind, payload) in enumerate(lines)
     ]
-    await connection.execute(insert(tables.entry), values)
+    connection.execute(insert(tables.entry), values)
     return after - len(lines)
 
 
-async def _before_oldest_open(connection: AsyncConnection, lane: LaneId) -> int:
+def _before_oldest_open(connection: Connection, lane: LaneId) -> int:
     own = tables.delivery.c
     opened = select(func.min(own.entry)).where(own.lane == lane, own.state != "done")
-    oldest = (await connection.execute(opened)).scalar()
-    return await _latest(connection, lane) if oldest is None else oldest - 1
+    oldest = connection.execute(opened).scalar()
+    return _latest(connection, lane) if oldest is None else oldest - 1
 
 
-async def _latest(connection: AsyncConnection, lane: LaneId) -> int:
+def _latest(connection: Connection, lane: LaneId) -> int:
     statement = select(tables.lane.c.next_entry).where(tables.lane.c.id == lane)
-    return ((await connection.execute(statement)).scalar() or 1) - 1
+    return (connection.execute(statement).scalar() or 1) - 1

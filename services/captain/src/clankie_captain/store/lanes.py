@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import Connection, and_, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.run import Draft, Entry
@@ -40,8 +39,8 @@ class LaneStore:
         Source: WIRE-5, DUR-1.
         """
 
-        async def work(connection: AsyncConnection) -> Acceptance:
-            return await arrivals.accept(connection, Arrival(trigger, lane, turn, run, at), self._terms)
+        def work(connection: Connection) -> Acceptance:
+            return arrivals.accept(connection, Arrival(trigger, lane, turn, run, at), self._terms)
 
         return await self._database.transact(work)
 
@@ -52,14 +51,14 @@ class LaneStore:
             FencedError: The run is not its lane's live one.
         """
 
-        async def work(connection: AsyncConnection) -> Pending:
-            await _prove(connection, run)
+        def work(connection: Connection) -> Pending:
+            _prove(connection, run)
             one = tables.delivery.c
             statement = select(one.presence, one.id, one.trigger, one.heard).where(
                 one.presence == run.presence, one.id == run.owner
             )
-            row = (await connection.execute(statement)).one()
-            return await _pending(connection, run.lane, row)
+            row = connection.execute(statement).one()
+            return _pending(connection, run.lane, row)
 
         return await self._database.transact(work)
 
@@ -74,18 +73,18 @@ class LaneStore:
         Source: LANE-3, LANE-16.
         """
 
-        async def work(connection: AsyncConnection) -> tuple[Pending, ...]:
-            await _prove(connection, run)
+        def work(connection: Connection) -> tuple[Pending, ...]:
+            _prove(connection, run)
             one = tables.delivery.c
             statement = (
                 select(one.presence, one.id, one.trigger, one.heard, one.ready, one.accepted_at)
                 .where(one.run == run.run, one.state == "steer")
                 .order_by(one.seq)
             )
-            waiting = (await connection.execute(statement)).all()
+            waiting = connection.execute(statement).all()
             steered = [Steered(DeliveryId(row.id), row.ready, row.accepted_at) for row in waiting]
             taken = set(takeable(steered, now))
-            return tuple([await _pending(connection, run.lane, row) for row in waiting if row.id in taken])
+            return tuple([_pending(connection, run.lane, row) for row in waiting if row.id in taken])
 
         return await self._database.transact(work)
 
@@ -98,18 +97,18 @@ class LaneStore:
         Source: LANE-11, LANE-13.
         """
 
-        async def work(connection: AsyncConnection) -> None:
-            logged = await log_heard(connection, heard)
-            first = await _reserve(connection, run, len(drafts) + len(logged))
+        def work(connection: Connection) -> None:
+            logged = log_heard(connection, heard)
+            first = _reserve(connection, run, len(drafts) + len(logged))
             payloads = [*(("heard", payload) for _, payload in logged), *((each.kind, each.payload) for each in drafts)]
             if payloads:
                 values = [
                     {"lane": run.lane.id, "seq": first + n, "run": run.run, "kind": kind, "payload": payload}
                     for n, (kind, payload) in enumerate(payloads)
                 ]
-                await connection.execute(insert(tables.entry), values)
+                connection.execute(insert(tables.entry), values)
             for each, _ in logged:
-                await _mark_heard(connection, run, each)
+                _mark_heard(connection, run, each)
 
         await self._database.transact(work)
 
@@ -120,15 +119,15 @@ class LaneStore:
             FencedError: The run is not its lane's live one.
         """
 
-        async def work(connection: AsyncConnection) -> tuple[Entry, ...]:
-            lane = await _prove(connection, run)
+        def work(connection: Connection) -> tuple[Entry, ...]:
+            lane = _prove(connection, run)
             one = tables.entry.c
             statement = (
                 select(one.seq, one.run, one.kind, one.payload)
                 .where(one.lane == run.lane.id, one.seq >= lane.history_from, one.kind.in_(("request", "response")))
                 .order_by(one.seq)
             )
-            found = (await connection.execute(statement)).all()
+            found = connection.execute(statement).all()
             return tuple(Entry(row.seq, RunId(row.run), row.kind, row.payload) for row in found)
 
         return await self._database.transact(work)
@@ -142,8 +141,8 @@ class LaneStore:
         Source: CTX-8.
         """
 
-        async def work(connection: AsyncConnection) -> None:
-            lane = await _prove(connection, run)
+        def work(connection: Connection) -> None:
+            lane = _prove(connection, run)
             one = tables.entry.c
             statement = (
                 select(one.seq)
@@ -152,18 +151,18 @@ class LaneStore:
                 .limit(1)
                 .offset(kept - 1)
             )
-            oldest = (await connection.execute(statement)).scalar() if kept else lane.next_entry
+            oldest = connection.execute(statement).scalar() if kept else lane.next_entry
             if oldest is not None and oldest > lane.history_from:
                 change = update(tables.lane).where(tables.lane.c.id == run.lane.id)
-                await connection.execute(change.values(history_from=oldest))
+                connection.execute(change.values(history_from=oldest))
 
         await self._database.transact(work)
 
 
-async def _prove(connection: AsyncConnection, run: LiveRun) -> AnyRow:
+def _prove(connection: Connection, run: LiveRun) -> AnyRow:
     one = tables.lane.c
     statement = select(one.history_from, one.next_entry).where(*_owned(run))
-    row = (await connection.execute(statement)).one_or_none()
+    row = connection.execute(statement).one_or_none()
     if row is None:
         raise FencedError(run.lane.id, run.run)
     return row
@@ -174,34 +173,32 @@ def _owned(run: LiveRun) -> tuple[Any, ...]:
     return one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch
 
 
-async def _reserve(connection: AsyncConnection, run: LiveRun, count: int) -> int:
+def _reserve(connection: Connection, run: LiveRun, count: int) -> int:
     one = tables.lane.c
     change = update(tables.lane).where(*_owned(run)).values(next_entry=one.next_entry + count).returning(one.next_entry)
-    after = (await connection.execute(change)).scalar()
+    after = connection.execute(change).scalar()
     if after is None:
         raise FencedError(run.lane.id, run.run)
     return after - count
 
 
-async def _mark_heard(connection: AsyncConnection, run: LiveRun, heard: Heard) -> None:
+def _mark_heard(connection: Connection, run: LiveRun, heard: Heard) -> None:
     one = tables.delivery.c
     mine = and_(one.presence == heard.presence, one.id == heard.delivery)
     steered = update(tables.delivery).where(mine, one.state == "steer").values(state="heard")
-    await connection.execute(steered)
-    await connection.execute(update(tables.delivery).where(mine).values(heard=True))
+    connection.execute(steered)
+    connection.execute(update(tables.delivery).where(mine).values(heard=True))
     for message in heard.backlog:
         known = upsert(tables.lane_message).values(lane=run.lane.id, message_id=message).on_conflict_do_nothing()
-        await connection.execute(known)
+        connection.execute(known)
 
 
-async def _pending(connection: AsyncConnection, lane: LaneKey, row: AnyRow) -> Pending:
+def _pending(connection: Connection, lane: LaneKey, row: AnyRow) -> Pending:
     trigger = Trigger.model_validate_json(row.trigger)
-    return Pending(
-        PresenceId(row.presence), DeliveryId(row.id), trigger, await _known(connection, lane, trigger), row.heard
-    )
+    return Pending(PresenceId(row.presence), DeliveryId(row.id), trigger, _known(connection, lane, trigger), row.heard)
 
 
-async def _known(connection: AsyncConnection, lane: LaneKey, trigger: Trigger) -> frozenset[str]:
+def _known(connection: Connection, lane: LaneKey, trigger: Trigger) -> frozenset[str]:
     quoted = [trigger.reply_to.message_id] if trigger.reply_to else []
     asked = [*quoted, *(each.message_id for each in trigger.context)]
     if not asked:
@@ -214,4 +211,4 @@ async def _known(connection: AsyncConnection, lane: LaneKey, trigger: Trigger) -
         .where(carried.lane == lane.id, carried.message_id.in_(asked))
         .union(select(own.message_id).where(own.lane == lane.id, own.message_id.in_(asked), speaks))
     )
-    return frozenset((await connection.execute(statement)).scalars())
+    return frozenset(connection.execute(statement).scalars())

@@ -6,8 +6,7 @@ Source: LANE-11, FAIL-4.
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select, tuple_
 
 from clankie_captain.core.run import Broken
 from clankie_captain.core.turns import Heard
@@ -15,7 +14,7 @@ from clankie_captain.store import tables
 from clankie_settings.wire.result import Replied
 
 
-async def log_heard(connection: AsyncConnection, heard: Sequence[Heard]) -> list[tuple[Heard, str]]:
+def log_heard(connection: Connection, heard: Sequence[Heard]) -> list[tuple[Heard, str]]:
     """The deliveries whose words now reach the model, each with the payload of its log row.
 
     One that was edited since its words were taken is left out: it is heard once its new words are.
@@ -29,7 +28,7 @@ async def log_heard(connection: AsyncConnection, heard: Sequence[Heard]) -> list
     statement = select(one.presence, one.id, one.trigger, one.content_hash).where(
         tuple_(one.presence, one.id).in_(wanted)
     )
-    found = {(row.presence, row.id): row for row in await connection.execute(statement)}
+    found = {(row.presence, row.id): row for row in connection.execute(statement)}
     rows = [(each, found[each.presence, each.delivery]) for each in heard]
     return [(each, row.trigger) for each, row in rows if row.content_hash == each.content]
 

@@ -3,9 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie_captain.store import tables
 from clankie_captain.store.engine import Database
@@ -24,17 +23,17 @@ class PresenceStore:
     async def alive(self, presence: PresenceId, at: datetime) -> None:
         """Remember that the presence was heard of."""
 
-        async def work(connection: AsyncConnection) -> None:
-            await touch_presence(connection, presence, at)
+        def work(connection: Connection) -> None:
+            touch_presence(connection, presence, at)
 
         await self._database.transact(work)
 
     async def rooms(self, presence: PresenceId) -> KnownRooms:
         """The rooms that the presence stood in, newest first, and when it was last heard of."""
 
-        async def work(connection: AsyncConnection) -> KnownRooms:
+        def work(connection: Connection) -> KnownRooms:
             alive = select(tables.presence.c.alive_at).where(tables.presence.c.id == presence)
-            last = (await connection.execute(alive)).scalar()
+            last = connection.execute(alive).scalar()
             one, own = tables.room.c, tables.delivery.c
             statement = (
                 select(one.room, one.last_message_id, one.last_at, own.state, own.result)
@@ -42,7 +41,7 @@ class PresenceStore:
                 .where(one.presence == presence)
                 .order_by(one.last_at.desc())
             )
-            found = (await connection.execute(statement)).all()
+            found = connection.execute(statement).all()
             return KnownRooms(rooms=tuple(_known(row) for row in found), last_alive_at=last)
 
         return await self._database.transact(work)
@@ -50,21 +49,21 @@ class PresenceStore:
     async def seen(self) -> tuple[tuple[PresenceId, datetime], ...]:
         """All presences and when each was last heard of."""
 
-        async def work(connection: AsyncConnection) -> tuple[tuple[PresenceId, datetime], ...]:
+        def work(connection: Connection) -> tuple[tuple[PresenceId, datetime], ...]:
             one = tables.presence.c
-            found = await connection.execute(select(one.id, one.alive_at).order_by(one.id))
+            found = connection.execute(select(one.id, one.alive_at).order_by(one.id))
             return tuple((PresenceId(row.id), row.alive_at) for row in found)
 
         return await self._database.transact(work)
 
 
-async def touch_presence(connection: AsyncConnection, presence: PresenceId, at: datetime) -> None:
+def touch_presence(connection: Connection, presence: PresenceId, at: datetime) -> None:
     """Note inside a transaction that the presence was heard of."""
     statement = upsert(tables.presence).values(id=presence, next_action=1, alive_at=at)
-    await connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_={"alive_at": at}))
+    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_={"alive_at": at}))
 
 
-async def note_room(connection: AsyncConnection, trigger: Trigger, at: datetime) -> None:
+def note_room(connection: Connection, trigger: Trigger, at: datetime) -> None:
     """Note inside a transaction which delivery came last from its room."""
     room = trigger.room
     changing = {
@@ -75,7 +74,7 @@ async def note_room(connection: AsyncConnection, trigger: Trigger, at: datetime)
     }
     key = f"{room.platform}:{room.guild_id or 'dm'}:{room.channel_id}"
     statement = upsert(tables.room).values(presence=trigger.presence_id, key=key, **changing)
-    await connection.execute(statement.on_conflict_do_update(index_elements=["presence", "key"], set_=changing))
+    connection.execute(statement.on_conflict_do_update(index_elements=["presence", "key"], set_=changing))
 
 
 def _known(row: Any) -> KnownRoom:

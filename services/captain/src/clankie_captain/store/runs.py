@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, func, insert, select, update
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply
@@ -41,20 +40,20 @@ class RunStore:
         Source: LANE-6, LANE-7.
         """
 
-        async def work(connection: AsyncConnection) -> Settling:
-            lane = await _close(connection, run)
-            turns = await _turns(connection, run)
+        def work(connection: Connection) -> Settling:
+            lane = _close(connection, run)
+            turns = _turns(connection, run)
             # By turn: two presences of a room may have given their deliveries one id.
             owners = {row.turn: PresenceId(row.presence) for row in turns}
-            last = await _last_action(connection, run)
+            last = _last_action(connection, run)
             decided = settlement(run.run, ending, rows.run_turns(turns), last)
             if isinstance(decided, RunOn):
-                await _reopen(connection, run)
+                _reopen(connection, run)
                 return decided
-            await _apply(connection, run, decided, owners, at)
-            await _log(connection, run, decided, ending, lane.next_entry)
-            await _close_run(connection, run, decided, usage, at)
-            follows = await _follow(connection, run.lane, follower, at)
+            _apply(connection, run, decided, owners, at)
+            _log(connection, run, decided, ending, lane.next_entry)
+            _close_run(connection, run, decided, usage, at)
+            follows = _follow(connection, run.lane, follower, at)
             return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows)
 
         return await self._database.transact(work)
@@ -65,9 +64,9 @@ class RunStore:
         Source: DUR-2, LANE-2.
         """
 
-        async def work(connection: AsyncConnection) -> tuple[LiveRun, ...]:
+        def work(connection: Connection) -> tuple[LiveRun, ...]:
             live = select(tables.lane).where(tables.lane.c.live_run.is_not(None)).order_by(tables.lane.c.touched_at)
-            return tuple([await _take_over(connection, row, at) for row in (await connection.execute(live)).all()])
+            return tuple([_take_over(connection, row, at) for row in connection.execute(live).all()])
 
         return await self._database.transact(work)
 
@@ -77,20 +76,18 @@ class RunStore:
         Source: LANE-6.
         """
 
-        async def work(connection: AsyncConnection) -> tuple[LiveRun, ...]:
+        def work(connection: Connection) -> tuple[LiveRun, ...]:
             one, own = tables.lane.c, tables.delivery.c
             waiting = select(own.lane).where(own.state == "queued").distinct()
             idle = select(tables.lane).where(one.live_run.is_(None), one.id.in_(waiting)).limit(len(fresh))
-            found = (await connection.execute(idle)).all()
-            started = [
-                await _follow(connection, rows.lane_key(row), run, at) for run, row in zip(fresh, found, strict=False)
-            ]
+            found = connection.execute(idle).all()
+            started = [_follow(connection, rows.lane_key(row), run, at) for run, row in zip(fresh, found, strict=False)]
             return tuple(each for each in started if each is not None)
 
         return await self._database.transact(work)
 
 
-async def _close(connection: AsyncConnection, run: LiveRun) -> AnyRow:
+def _close(connection: Connection, run: LiveRun) -> AnyRow:
     one = tables.lane.c
     change = (
         update(tables.lane)
@@ -98,15 +95,15 @@ async def _close(connection: AsyncConnection, run: LiveRun) -> AnyRow:
         .values(live_run=None)
         .returning(one.next_entry)
     )
-    row = (await connection.execute(change)).one_or_none()
+    row = connection.execute(change).one_or_none()
     if row is None:
         raise FencedError(run.lane.id, run.run)
     return row
 
 
-async def _reopen(connection: AsyncConnection, run: LiveRun) -> None:
+def _reopen(connection: Connection, run: LiveRun) -> None:
     change = update(tables.lane).where(tables.lane.c.id == run.lane.id).values(live_run=run.run)
-    await connection.execute(change)
+    connection.execute(change)
     # The answer that nobody was shown leaves the history, so that the next one answers everything (LANE-9).
     one = tables.entry.c
     last = select(func.max(one.seq)).where(one.lane == run.lane.id, one.kind.in_(("request", "response")))
@@ -115,27 +112,27 @@ async def _reopen(connection: AsyncConnection, run: LiveRun) -> None:
         .where(one.lane == run.lane.id, one.seq == last.scalar_subquery(), one.kind == "response", one.run == run.run)
         .values(kind="unposted")
     )
-    await connection.execute(dropped)
+    connection.execute(dropped)
 
 
-async def _turns(connection: AsyncConnection, run: LiveRun) -> Sequence[AnyRow]:
+def _turns(connection: Connection, run: LiveRun) -> Sequence[AnyRow]:
     one = tables.delivery.c
     statement = (
         select(one.presence, one.id, one.turn, one.addressed, one.state)
         .where(one.run == run.run, one.state.in_(tuple(rows.HEARING)))
         .order_by(one.seq)
     )
-    return (await connection.execute(statement)).all()
+    return connection.execute(statement).all()
 
 
-async def _last_action(connection: AsyncConnection, run: LiveRun) -> int | None:
+def _last_action(connection: Connection, run: LiveRun) -> int | None:
     one = tables.action.c
     statement = select(func.max(one.seq)).where(one.run == run.run, one.presence == run.presence)
-    return (await connection.execute(statement)).scalar()
+    return connection.execute(statement).scalar()
 
 
-async def _apply(
-    connection: AsyncConnection,
+def _apply(
+    connection: Connection,
     run: LiveRun,
     decided: Settlement,
     owners: dict[str, PresenceId],
@@ -145,15 +142,13 @@ async def _apply(
     for each in decided.results:
         mine = update(tables.delivery).where(one.presence == owners[each.turn_id], one.id == each.delivery_id)
         stored = each.model_dump_json(exclude_none=True)
-        await connection.execute(mine.values(state="done", result=stored, owed=each.owed, settled_at=at))
+        connection.execute(mine.values(state="done", result=stored, owed=each.owed, settled_at=at))
     if decided.requeued:
         again = update(tables.delivery).where(one.run == run.run, one.state == "steer")
-        await connection.execute(again.values(state="queued", run=None))
+        connection.execute(again.values(state="queued", run=None))
 
 
-async def _log(
-    connection: AsyncConnection, run: LiveRun, decided: Settlement, ending: Reply | Broken, next_entry: int
-) -> None:
+def _log(connection: Connection, run: LiveRun, decided: Settlement, ending: Reply | Broken, next_entry: int) -> None:
     said = [log_said(each) for each in decided.results if isinstance(each, Replied)]
     broken = [log_broken(ending)] if isinstance(ending, Broken) else []
     lines = [
@@ -161,22 +156,20 @@ async def _log(
         for place, (kind, payload) in enumerate([*said, *broken, *events.settled(run.lane.id, decided.results)])
     ]
     if lines:
-        await connection.execute(insert(tables.entry), lines)
+        connection.execute(insert(tables.entry), lines)
         lane = update(tables.lane).where(tables.lane.c.id == run.lane.id)
-        await connection.execute(lane.values(next_entry=next_entry + len(lines)))
+        connection.execute(lane.values(next_entry=next_entry + len(lines)))
 
 
-async def _close_run(
-    connection: AsyncConnection, run: LiveRun, decided: Settlement, usage: Usage, at: datetime
-) -> None:
+def _close_run(connection: Connection, run: LiveRun, decided: Settlement, usage: Usage, at: datetime) -> None:
     outcome = next(each for each in decided.results if each.delivery_id == run.owner)
     code = getattr(outcome, "code", None)
     values = {"outcome": code or outcome.state, "usage": usage.to_json(), "settled_at": at}
-    await connection.execute(update(tables.run).where(tables.run.c.id == run.run).values(values))
-    await allowances.spend(connection, run.lane.id, usage, at)
+    connection.execute(update(tables.run).where(tables.run.c.id == run.run).values(values))
+    allowances.spend(connection, run.lane.id, usage, at)
 
 
-async def _follow(connection: AsyncConnection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
+def _follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
     one = tables.delivery.c
     oldest = (
         select(one.presence, one.id, one.trigger)
@@ -184,21 +177,21 @@ async def _follow(connection: AsyncConnection, lane: LaneKey, run: RunId, at: da
         .order_by(one.seq)
         .limit(1)
     )
-    row = (await connection.execute(oldest)).one_or_none()
+    row = connection.execute(oldest).one_or_none()
     if row is None:
         return None
     mine = update(tables.delivery).where(one.presence == row.presence, one.id == row.id)
-    await connection.execute(mine.values(state="live", run=run))
+    connection.execute(mine.values(state="live", run=run))
     autonomous = Trigger.model_validate_json(row.trigger).kind == "catch_up"
-    return await start(connection, lane, run, row, at, autonomous=autonomous)
+    return start(connection, lane, run, row, at, autonomous=autonomous)
 
 
-async def _take_over(connection: AsyncConnection, lane: AnyRow, at: datetime) -> LiveRun:
+def _take_over(connection: Connection, lane: AnyRow, at: datetime) -> LiveRun:
     one = tables.lane.c
     raised = {"epoch": one.epoch + 1, "touched_at": at}
     change = update(tables.lane).where(one.id == lane.id).values(raised).returning(one.epoch)
-    epoch = (await connection.execute(change)).scalar_one()
+    epoch = connection.execute(change).scalar_one()
     mine = tables.run.c.id == lane.live_run
     again = update(tables.run).where(mine).values(epoch=epoch, attempt=tables.run.c.attempt + 1)
-    row = (await connection.execute(again.returning(tables.run))).one()
+    row = connection.execute(again.returning(tables.run)).one()
     return rows.live_run(rows.lane_key(lane), row)

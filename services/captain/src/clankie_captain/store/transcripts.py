@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from clankie_captain.ports import EntryLine, LaneSummary
 from clankie_captain.store import tables
@@ -38,20 +37,20 @@ class TranscriptStore:
     async def entries(self, lane: LaneId, after: int, most: int) -> tuple[EntryLine, ...] | None:
         """What is written in a lane after one entry, in order; None for a lane that there is none of."""
 
-        async def work(connection: AsyncConnection) -> tuple[EntryLine, ...] | None:
+        def work(connection: Connection) -> tuple[EntryLine, ...] | None:
             known = select(tables.lane.c.id).where(tables.lane.c.id == lane)
-            if (await connection.execute(known)).first() is None:
+            if connection.execute(known).first() is None:
                 return None
             one = tables.entry.c
             statement = select(one.seq, one.run, one.kind, one.payload).where(one.lane == lane, one.seq > after)
-            rows = await connection.execute(statement.order_by(one.seq).limit(most))
+            rows = connection.execute(statement.order_by(one.seq).limit(most))
             return tuple(EntryLine(row.seq, row.run or None, row.kind, row.payload) for row in rows)
 
         return await self._database.transact(work)
 
     async def _found(self, statement: Select[*tuple[Any, ...]]) -> tuple[LaneSummary, ...]:
-        async def work(connection: AsyncConnection) -> tuple[LaneSummary, ...]:
-            return tuple(LaneSummary(*row) for row in await connection.execute(statement))
+        def work(connection: Connection) -> tuple[LaneSummary, ...]:
+            return tuple(LaneSummary(*row) for row in connection.execute(statement))
 
         return await self._database.transact(work)
 
