@@ -156,8 +156,15 @@ async def actions(
     captain: RunningCaptain, after: object = None, presence: str = "discord"
 ) -> AsyncGenerator[AsyncIterator[Event]]:
     """The stream of a presence's actions, once the captain has said that it is open."""
+    async with stream(captain.client, f"/v1/presences/{presence}/actions", after) as events:
+        yield events
+
+
+@asynccontextmanager
+async def stream(client: httpx.AsyncClient, path: str, after: object = None) -> AsyncGenerator[AsyncIterator[Event]]:
+    """The events of a stream, once the captain has said that it is open."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
-    async with captain.client.stream("GET", f"/v1/presences/{presence}/actions", headers=headers) as response:
+    async with client.stream("GET", path, headers=headers) as response:
         assert response.status_code == 200
         events = _events(response)
         assert (await anext(events)).comment is not None
