@@ -22,6 +22,7 @@ from clankie_settings import bounds
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.wire.failure import FailureCode
 from tests.captain.agent.lane import Lane, Line, StillClock, words
+from tests.captain.agent.provider import Refuse
 
 LIMIT = FailureCode.CAPTAIN_USAGE_LIMIT_REACHED
 FAILED = FailureCode.CAPTAIN_MODEL_FAILED
@@ -54,11 +55,12 @@ def calls(*texts: str) -> list[dict[str, Any]]:
     return [chunk(thought), chunk(*made, finish="STOP")]
 
 
-def error(status: int, name: str, message: str = "no", *details: dict[str, str]) -> tuple[int, dict[str, Any]]:
-    return status, {"error": {"code": status, "message": message, "status": name, "details": details}}
+def error(status: int, name: str, message: str = "no", *details: dict[str, str]) -> Refuse:
+    body = {"code": status, "message": message, "status": name, "details": details}
+    return Refuse(status, {"error": body})
 
 
-Answer = Sequence[dict[str, Any]] | tuple[int, dict[str, Any]]
+Answer = Sequence[dict[str, Any]] | Refuse
 
 
 @dataclass
@@ -71,8 +73,8 @@ class Google:
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.bodies.append(await request.read())
         answer = self.script.pop(0)
-        if isinstance(answer, tuple):
-            return web.json_response(answer[1], status=answer[0])
+        if isinstance(answer, Refuse):
+            return web.json_response(answer.body, status=answer.status)
         stream = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await stream.prepare(request)
         for value in answer:
@@ -145,7 +147,7 @@ CASES: dict[str, tuple[Answer, FailureCode, int]] = {
     ),
     "ended before a token": ([], FAILED, TRIES),
     "ended amid the words": ([chunk({"text": "Half"})], FAILED, 1),
-    "error amid the words": ([chunk({"text": "Half"}), error(503, "UNAVAILABLE")[1]], FAILED, 1),
+    "error amid the words": ([chunk({"text": "Half"}), error(503, "UNAVAILABLE").body], FAILED, 1),
     "blocked prompt": ([{"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}], REFUSED, 1),
     "safety amid the words": ([chunk({"text": "Half"}), chunk(finish="SAFETY")], REFUSED, 1),
     "length": ([chunk({"text": "Half"}), chunk(finish="MAX_TOKENS")], FAILED, 1),

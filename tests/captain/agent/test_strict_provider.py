@@ -2,6 +2,7 @@
 
 import asyncio
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from pydantic_ai.messages import (
@@ -15,13 +16,17 @@ from pydantic_ai.messages import (
 )
 
 from clankie_captain.agent import history
+from clankie_captain.agent.model import build_loop
 from clankie_captain.core.run import Answered, Broken, Entry
 from clankie_settings.ids import RunId
+from clankie_settings.schema import CaptainSettings
+from clankie_stage.app import Stage
 from clankie_stage.provider import steps
 from clankie_stage.provider.beats import Call, Fail
 from clankie_stage.provider.records import extends
-from tests.captain.agent.lane import Lane, Line, words
-from tests.captain.agent.strict import Strict
+from tests.captain.agent.lane import Lane, Line, StillClock, words
+from tests.captain.agent.provider import Protocol
+from tests.captain.agent.strict import SHAPES, Strict
 
 UPDATE = steps.call("send_text_update", {"text": "soon"})
 POISON: list[ModelMessage] = [
@@ -152,3 +157,19 @@ async def test_tools_that_a_model_made_up_and_arguments_that_are_none_leave_a_va
     assert await lane.run(strict.loop(), "next") == Answered("Next")
     assert [record.refused for record in await strict.ended(3)] == [""] * 3
     assert line.updates == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_the_stages_rehearsal_answers_in_the_shape_of_whichever_provider_is_named(
+    shape: Protocol, tmp_path: Path, lane: Lane, line: Line
+) -> None:
+    async with Stage.running() as stage:
+        address = stage.provider_url if shape == "openai" else stage.provider_url.removesuffix("/v1")
+        settings = CaptainSettings(
+            state=tmp_path, discord_attachment_root=tmp_path, model=f"{shape}:any", model_base_url=address
+        )
+        loop = build_loop(settings, StillClock())
+        finish = await lane.run(loop, "use a tool", line=line)
+        assert finish == Answered("I heard “use a tool”.")
+        assert line.updates == ["Looking it up, one moment."]
+        await loop.aclose()
