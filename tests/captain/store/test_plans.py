@@ -6,12 +6,21 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event
 
+from clankie_captain.core.allowance import Allowance
+from clankie_captain.core.commands import Deed, Halt, Hush, Renew
 from clankie_captain.core.reply import Missing
-from clankie_settings.ids import ActionId, DeliveryId, RunId
+from clankie_captain.core.run import Usage
+from clankie_captain.store.arrivals import Terms
+from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.control import ControlStore
+from clankie_captain.store.events import EventStore
+from clankie_captain.store.lanes import LaneStore
+from clankie_settings.ids import ActionId, DeliveryId, RunId, TurnId
 from clankie_settings.wire.action import TextUpdate
+from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
-from tests.captain.core.speech import NOON, earlier
-from tests.captain.store.shelf import ANSWER, DISCORD, Shelf
+from tests.captain.core.speech import ANN, BOB, GUILD_ROOM, NOON, earlier, trigger
+from tests.captain.store.shelf import ANSWER, CONVERSATION, DISCORD, ROOM, Shelf
 
 GROWING = ("delivery", "entry", "run", "receipt", "lane_message", "action")
 
@@ -76,6 +85,51 @@ async def test_no_statement_of_a_turn_scans_a_table_that_grows(shelf: Shelf, sta
         if any(detail.startswith(f"SCAN {table}") for table in GROWING)
     ]
     assert scans == []
+
+
+async def manners(shelf: Shelf) -> None:
+    """What people do besides speaking, under every limit: changes, cancels, stops, commands, the operator's word."""
+    limited = Terms(Allowance(messages=1, room_tokens=100, tokens=100))
+    lanes, changes, events = LaneStore(shelf.database, limited), ChangeStore(shelf.database), EventStore(shelf.database)
+    control, run = ControlStore(shelf.database), await shelf.started("400")
+    for delivery, actor in (("401", BOB), ("402", BOB), ("403", ANN)):
+        said = trigger(delivery, "stop" if actor is ANN else "words", actor=actor)
+        await lanes.accept(said, ROOM, TurnId(f"turn_{delivery}"), shelf.fresh_run(), NOON)
+    await changes.edit(DISCORD, DeliveryId("401"), "other words")
+    await changes.withdraw(DISCORD, DeliveryId("401"), NOON)
+    await changes.cancel(DISCORD, DeliveryId("400"), NOON)
+    for name, deed in (("stop", Deed("a", Halt())), ("new", Deed("b", Renew())), ("quiet", Deed("c", Hush(NOON)))):
+        given = Command.model_validate({"command_id": name, "name": name, "room": GUILD_ROOM, "actor": ANN})
+        await control.carry_out(DISCORD, given, ROOM, NOON, lambda _, deed=deed: deed)
+    await shelf.runs.settle(run, Missing(), Usage(10, 5), shelf.fresh_run(), NOON)
+    await shelf.started("500", CONVERSATION)
+    await events.since(CONVERSATION.id, await events.beginning(CONVERSATION.id))
+
+
+@pytest.mark.requirement("ING-7", "ING-10", "OPS-2", "OPS-5")
+async def test_no_statement_of_a_change_a_limit_or_a_tail_scans_a_table_that_grows(
+    shelf: Shelf, statements: Statements
+) -> None:
+    await manners(shelf)
+    scans = [
+        f"{detail}: {statement}"
+        for statement, parameters in dict(statements).items()
+        for detail in await plan(shelf, statement, parameters)
+        if any(detail.startswith(f"SCAN {table}") for table in (*GROWING, "spending", "command"))
+    ]
+    assert scans == []
+
+
+@pytest.mark.requirement("ING-10")
+async def test_one_persons_recent_messages_are_found_by_the_index_of_persons(
+    shelf: Shelf, statements: Statements
+) -> None:
+    await manners(shelf)
+    counted = [each for each in statements.items() if "delivery.actor = ?" in each[0] and "accepted_at" in each[0]]
+    plans = [detail for one in counted if "INSERT" not in one[0] for detail in await plan(shelf, *one)]
+    searches = [each for each in plans if each.startswith("SEARCH delivery")]
+    assert len(searches) >= 2
+    assert [each for each in searches if "delivery_actor (presence=? AND actor=? AND accepted_at>?" not in each] == []
 
 
 async def test_a_scan_of_a_table_that_grows_is_seen(shelf: Shelf) -> None:
