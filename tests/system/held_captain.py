@@ -76,6 +76,9 @@ class HeldLoop(Loop):
         deaf = await passed("think") == "deaf"
         return await self._loop.think(order, cast("RunLine", HeldLine(line, deaf=deaf)))
 
+    async def aclose(self) -> None:
+        await self._loop.aclose()
+
 
 class HeldRuns(RunStore):
     """The real runs, stopped around a settlement."""

@@ -45,6 +45,9 @@ class ToldLoop(Loop):
         await self.free.wait()
         return await self.script(order, line)
 
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
     async def until_asked(self, times: int = 1) -> None:
         await self.changes.until(lambda: len(self.orders) >= times or None, PATIENCE_S)
 

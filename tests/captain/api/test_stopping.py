@@ -28,6 +28,8 @@ async def test_a_draining_captain_takes_nothing_new_and_lets_those_who_wait_go(c
     refused = await captain.post(message("401"))
     assert (refused.status_code, refused.json()["code"]) == (503, "draining")
     assert int(refused.headers["Retry-After"]) > 0
+    assert (await captain.post(message("400"))).status_code == 202
+    assert (await captain.post(message("400", body="other words"))).status_code == 409
     assert len(captain.loop.orders) == 1
 
 

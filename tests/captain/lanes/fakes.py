@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, Usage, Words
-from clankie_captain.ports import RunLine, SettledRun, UpdateOutcome
+from clankie_captain.ports import Loop, RunLine, SettledRun, UpdateOutcome
 from clankie_settings.wire.failure import FailureCode
 
 
@@ -142,7 +142,7 @@ class Thought:
         return done
 
 
-class ToldLoop:
+class ToldLoop(Loop):
     """A loop at the port that does what a test tells it. ``thoughts`` gives each stretch as it begins."""
 
     def __init__(self, begin_gate: asyncio.Event | None = None) -> None:
@@ -163,6 +163,9 @@ class ToldLoop:
         finally:
             thought.ended = True
             lane.remove(thought)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
 
     async def _follow(self, thought: Thought) -> Finish:
         while True:

@@ -79,6 +79,7 @@ def build(
             try:
                 # Before the store opens, so that a wrong model never leaves a half-started captain.
                 loop = make_loop(settings, time)
+                stack.push_async_callback(loop.aclose)
                 store = await Database.open(database, StateLock(settings.state / "captain.lock"))
             except CaptainError as error:
                 app.state.refusal = error

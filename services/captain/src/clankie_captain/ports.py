@@ -117,12 +117,20 @@ class Loop(Protocol):
         """
         ...
 
+    async def aclose(self) -> None:
+        """Close the connections to the provider; nothing thinks any more."""
+        ...
+
 
 class Lanes(Protocol):
     """Lanes as rows; ``store/lanes.py`` says what each promises."""
 
     async def accept(self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime) -> Acceptance:
         """Accept a delivery once and decide its way into the lane."""
+        ...
+
+    async def known(self, trigger: Trigger) -> Turn | None:
+        """The turn of a delivery that was accepted before."""
         ...
 
     async def owner(self, run: LiveRun) -> Pending:

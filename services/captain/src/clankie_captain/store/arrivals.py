@@ -59,11 +59,16 @@ def accept(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance
     Raises:
         DeliveryConflictError: The id was accepted with other content.
     """
-    found = _find(connection, arrival.trigger)
+    found = find(connection, arrival.trigger)
     return found if found is not None else _admit(connection, arrival, terms)
 
 
-def _find(connection: Connection, trigger: Trigger) -> Acceptance | None:
+def find(connection: Connection, trigger: Trigger) -> Acceptance | None:
+    """The delivery, where it was accepted before.
+
+    Raises:
+        DeliveryConflictError: The id was accepted with other content.
+    """
     one = tables.delivery
     statement = select(one).where(one.c.presence == trigger.presence_id, one.c.id == trigger.delivery_id)
     row = connection.execute(statement).one_or_none()

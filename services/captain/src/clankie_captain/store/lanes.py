@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.run import Draft, Entry
 from clankie_captain.core.steering import Steered, takeable
-from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending
+from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending, Turn
 from clankie_captain.errors import FencedError
 from clankie_captain.store import arrivals, tables
 from clankie_captain.store.arrivals import Arrival, Terms
@@ -41,6 +41,19 @@ class LaneStore:
 
         def work(connection: Connection) -> Acceptance:
             return arrivals.accept(connection, Arrival(trigger, lane, turn, run, at), self._terms)
+
+        return await self._database.transact(work)
+
+    async def known(self, trigger: Trigger) -> Turn | None:
+        """The turn of a delivery that was accepted before, or None where it is new.
+
+        Raises:
+            DeliveryConflictError: The id was accepted with other content.
+        """
+
+        def work(connection: Connection) -> Turn | None:
+            found = arrivals.find(connection, trigger)
+            return None if found is None else found.turn
 
         return await self._database.transact(work)
 
