@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import Connection, Select, bindparam, func, or_, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.allowance import Allowance, Standing
@@ -17,6 +17,26 @@ ALL: Final = "*"
 
 _WARNING: Final = f'"code":"{FailureCode.BUDGET_REACHED}","notice":true'
 """What the stored result of a refusal with a notice holds."""
+
+_delivery = tables.delivery.c
+# Up to now: what a clock that was set back once accepted in its future counts for nobody.
+_MINE: Final = (
+    _delivery.presence == bindparam("presence"),
+    _delivery.actor == bindparam("actor"),
+    _delivery.accepted_at > bindparam("since"),
+    _delivery.accepted_at <= bindparam("now"),
+)
+_WORKED_ON: Final = or_(_delivery.state != "done", _delivery.run.is_not(None))
+_RECENT: Final = select(func.count()).select_from(
+    select(_delivery.id).where(*_MINE, _WORKED_ON).limit(bindparam("most")).subquery()
+)
+_WARNED: Final = (
+    select(_delivery.id).where(*_MINE, ~_WORKED_ON, _delivery.result.contains(_WARNING, autoescape=True)).limit(1)
+)
+_SPENT: Final = upsert(tables.spending)
+_SPEND: Final = _SPENT.on_conflict_do_update(
+    index_elements=["day", "lane"], set_={"tokens": tables.spending.c.tokens + _SPENT.excluded.tokens}
+)
 
 
 def standing(
@@ -41,17 +61,16 @@ def standing(
 def _messages(connection: Connection, trigger: Trigger, allowance: Allowance, at: datetime) -> tuple[int, bool]:
     if allowance.messages is None:
         return 0, False
-    one = tables.delivery.c
-    # Up to now: what a clock that was set back once accepted in its future counts for nobody.
-    span = (one.accepted_at > at - allowance.span, one.accepted_at <= at)
-    mine = (one.presence == trigger.presence_id, one.actor == trigger.actor.actor_id, *span)
-    worked_on = or_(one.state != "done", one.run.is_not(None))
-    recent = select(one.id).where(*mine, worked_on).limit(allowance.messages)
-    messages = connection.execute(select(func.count()).select_from(recent.subquery())).scalar_one()
+    mine = {
+        "presence": trigger.presence_id,
+        "actor": trigger.actor.actor_id,
+        "since": at - allowance.span,
+        "now": at,
+    }
+    messages = connection.execute(_RECENT, {**mine, "most": allowance.messages}).scalar_one()
     if messages < allowance.messages:
         return messages, False
-    refused = select(one.id).where(*mine, ~worked_on, one.result.contains(_WARNING, autoescape=True)).limit(1)
-    return messages, connection.execute(refused).first() is not None
+    return messages, connection.execute(_WARNED, mine).first() is not None
 
 
 def spend(connection: Connection, lane: str, usage: Usage, at: datetime) -> None:
@@ -59,12 +78,8 @@ def spend(connection: Connection, lane: str, usage: Usage, at: datetime) -> None
     tokens = usage.input_tokens + usage.output_tokens
     if not tokens:
         return
-    one = tables.spending.c
-    for each in (lane, ALL):
-        row = {"day": _day(at), "lane": each, "tokens": tokens, "notified": False}
-        more = {"tokens": one.tokens + tokens}
-        added = upsert(tables.spending).values(row).on_conflict_do_update(index_elements=["day", "lane"], set_=more)
-        connection.execute(added)
+    rows = [{"day": _day(at), "lane": each, "tokens": tokens, "notified": False} for each in (lane, ALL)]
+    connection.execute(_SPEND, rows)
 
 
 def told(connection: Connection, lane: str, at: datetime) -> None:

@@ -1,8 +1,9 @@
 """Deliveries after they were accepted: results, receipts, what a room still lacks. Source: WIRE-5, OUT-1."""
 
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import Connection, func, select, union_all, update
+from sqlalchemy import Connection, bindparam, func, select, union_all, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.turns import Counts, Received, Turn
@@ -15,6 +16,10 @@ from clankie_settings.wire.receipt import Owed, OwedList, Receipt
 from clankie_settings.wire.trigger import Trigger
 
 _OPEN = ("queued", "steer", "heard", "live")
+
+_DELIVERY: Final = select(tables.delivery).where(
+    tables.delivery.c.presence == bindparam("presence"), tables.delivery.c.id == bindparam("id")
+)
 
 
 class DeliveryStore:
@@ -90,8 +95,7 @@ class DeliveryStore:
 
 
 def _row(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
-    statement = select(tables.delivery).where(*rows.mine(presence, delivery))
-    row = connection.execute(statement).one_or_none()
+    row = connection.execute(_DELIVERY, {"presence": presence, "id": delivery}).one_or_none()
     if row is None:
         raise UnknownDeliveryError(delivery)
     return row

@@ -1,7 +1,7 @@
 """Presences and the rooms they stand in."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -12,6 +12,14 @@ from clankie_settings.ids import PresenceId
 from clankie_settings.wire.receipt import KnownRoom, KnownRooms
 from clankie_settings.wire.result import RESULT
 from clankie_settings.wire.trigger import Room, Trigger
+
+_HEARD_OF: Final = upsert(tables.presence)
+_TOUCH: Final = _HEARD_OF.on_conflict_do_update(index_elements=["id"], set_={"alive_at": _HEARD_OF.excluded.alive_at})
+_STOOD_IN: Final = upsert(tables.room)
+_NOTE_ROOM: Final = _STOOD_IN.on_conflict_do_update(
+    index_elements=["presence", "key"],
+    set_={name: _STOOD_IN.excluded[name] for name in ("room", "last_delivery", "last_message_id", "last_at")},
+)
 
 
 class PresenceStore:
@@ -59,22 +67,21 @@ class PresenceStore:
 
 def touch_presence(connection: Connection, presence: PresenceId, at: datetime) -> None:
     """Note inside a transaction that the presence was heard of."""
-    statement = upsert(tables.presence).values(id=presence, next_action=1, alive_at=at)
-    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_={"alive_at": at}))
+    connection.execute(_TOUCH, {"id": presence, "next_action": 1, "alive_at": at})
 
 
 def note_room(connection: Connection, trigger: Trigger, at: datetime) -> None:
     """Note inside a transaction which delivery came last from its room."""
     room = trigger.room
-    changing = {
+    row = {
+        "presence": trigger.presence_id,
+        "key": f"{room.platform}:{room.guild_id or 'dm'}:{room.channel_id}",
         "room": room.model_dump_json(exclude_none=True),
         "last_delivery": trigger.delivery_id,
         "last_message_id": trigger.message_id,
         "last_at": at,
     }
-    key = f"{room.platform}:{room.guild_id or 'dm'}:{room.channel_id}"
-    statement = upsert(tables.room).values(presence=trigger.presence_id, key=key, **changing)
-    connection.execute(statement.on_conflict_do_update(index_elements=["presence", "key"], set_=changing))
+    connection.execute(_NOTE_ROOM, row)
 
 
 def _known(row: Any) -> KnownRoom:

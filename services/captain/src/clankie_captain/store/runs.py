@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply
@@ -19,6 +20,38 @@ from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import PresenceId, RunId
 from clankie_settings.wire.result import Replied
 from clankie_settings.wire.trigger import Trigger
+
+_lane, _delivery, _action = tables.lane.c, tables.delivery.c, tables.action.c
+
+# Put together once, for each run settles by them; what they set besides their conditions comes with the parameters.
+_CLOSE: Final = (
+    update(tables.lane)
+    .where(
+        _lane.id == bindparam("of_lane"), _lane.live_run == bindparam("of_run"), _lane.epoch == bindparam("of_epoch")
+    )
+    .values(live_run=None)
+    .returning(_lane.next_entry)
+)
+_TURNS: Final = (
+    select(_delivery.presence, _delivery.id, _delivery.turn, _delivery.addressed, _delivery.state)
+    .where(_delivery.run == bindparam("of_run"), _delivery.state.in_(tuple(rows.HEARING)))
+    .order_by(_delivery.seq)
+)
+_LAST_ACTION: Final = select(func.max(_action.seq)).where(
+    _action.run == bindparam("of_run"), _action.presence == bindparam("of_presence")
+)
+_CHANGE_DELIVERY: Final = update(tables.delivery).where(
+    _delivery.presence == bindparam("of_presence"), _delivery.id == bindparam("of_delivery")
+)
+_CHANGE_LANE: Final = update(tables.lane).where(_lane.id == bindparam("of_lane"))
+_CHANGE_RUN: Final = update(tables.run).where(tables.run.c.id == bindparam("of_run"))
+_ADD_ENTRIES: Final = insert(tables.entry)
+_OLDEST_QUEUED: Final = (
+    select(_delivery.presence, _delivery.id, _delivery.trigger)
+    .where(_delivery.lane == bindparam("of_lane"), _delivery.state == "queued")
+    .order_by(_delivery.seq)
+    .limit(1)
+)
 
 
 class RunStore:
@@ -88,22 +121,15 @@ class RunStore:
 
 
 def _close(connection: Connection, run: LiveRun) -> AnyRow:
-    one = tables.lane.c
-    change = (
-        update(tables.lane)
-        .where(one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch)
-        .values(live_run=None)
-        .returning(one.next_entry)
-    )
-    row = connection.execute(change).one_or_none()
+    own = {"of_lane": run.lane.id, "of_run": run.run, "of_epoch": run.epoch}
+    row = connection.execute(_CLOSE, own).one_or_none()
     if row is None:
         raise FencedError(run.lane.id, run.run)
     return row
 
 
 def _reopen(connection: Connection, run: LiveRun) -> None:
-    change = update(tables.lane).where(tables.lane.c.id == run.lane.id).values(live_run=run.run)
-    connection.execute(change)
+    connection.execute(_CHANGE_LANE, {"of_lane": run.lane.id, "live_run": run.run})
     # The answer that nobody was shown leaves the history, so that the next one answers everything (LANE-9).
     one = tables.entry.c
     last = select(func.max(one.seq)).where(one.lane == run.lane.id, one.kind.in_(("request", "response")))
@@ -116,19 +142,11 @@ def _reopen(connection: Connection, run: LiveRun) -> None:
 
 
 def _turns(connection: Connection, run: LiveRun) -> Sequence[AnyRow]:
-    one = tables.delivery.c
-    statement = (
-        select(one.presence, one.id, one.turn, one.addressed, one.state)
-        .where(one.run == run.run, one.state.in_(tuple(rows.HEARING)))
-        .order_by(one.seq)
-    )
-    return connection.execute(statement).all()
+    return connection.execute(_TURNS, {"of_run": run.run}).all()
 
 
 def _last_action(connection: Connection, run: LiveRun) -> int | None:
-    one = tables.action.c
-    statement = select(func.max(one.seq)).where(one.run == run.run, one.presence == run.presence)
-    return connection.execute(statement).scalar()
+    return connection.execute(_LAST_ACTION, {"of_run": run.run, "of_presence": run.presence}).scalar()
 
 
 def _apply(
@@ -138,13 +156,13 @@ def _apply(
     owners: dict[str, PresenceId],
     at: datetime,
 ) -> None:
-    one = tables.delivery.c
     for each in decided.results:
-        mine = update(tables.delivery).where(one.presence == owners[each.turn_id], one.id == each.delivery_id)
+        mine = {"of_presence": owners[each.turn_id], "of_delivery": each.delivery_id}
         stored = each.model_dump_json(exclude_none=True)
-        connection.execute(mine.values(state="done", result=stored, owed=each.owed, settled_at=at))
+        done = {"state": "done", "result": stored, "owed": each.owed, "settled_at": at}
+        connection.execute(_CHANGE_DELIVERY, {**mine, **done})
     if decided.requeued:
-        again = update(tables.delivery).where(one.run == run.run, one.state == "steer")
+        again = update(tables.delivery).where(_delivery.run == run.run, _delivery.state == "steer")
         connection.execute(again.values(state="queued", run=None))
 
 
@@ -156,32 +174,24 @@ def _log(connection: Connection, run: LiveRun, decided: Settlement, ending: Repl
         for place, (kind, payload) in enumerate([*said, *broken, *events.settled(run.lane.id, decided.results)])
     ]
     if lines:
-        connection.execute(insert(tables.entry), lines)
-        lane = update(tables.lane).where(tables.lane.c.id == run.lane.id)
-        connection.execute(lane.values(next_entry=next_entry + len(lines)))
+        connection.execute(_ADD_ENTRIES, lines)
+        connection.execute(_CHANGE_LANE, {"of_lane": run.lane.id, "next_entry": next_entry + len(lines)})
 
 
 def _close_run(connection: Connection, run: LiveRun, decided: Settlement, usage: Usage, at: datetime) -> None:
     outcome = next(each for each in decided.results if each.delivery_id == run.owner)
     code = getattr(outcome, "code", None)
     values = {"outcome": code or outcome.state, "usage": usage.to_json(), "settled_at": at}
-    connection.execute(update(tables.run).where(tables.run.c.id == run.run).values(values))
+    connection.execute(_CHANGE_RUN, {"of_run": run.run, **values})
     allowances.spend(connection, run.lane.id, usage, at)
 
 
 def _follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
-    one = tables.delivery.c
-    oldest = (
-        select(one.presence, one.id, one.trigger)
-        .where(one.lane == lane.id, one.state == "queued")
-        .order_by(one.seq)
-        .limit(1)
-    )
-    row = connection.execute(oldest).one_or_none()
+    row = connection.execute(_OLDEST_QUEUED, {"of_lane": lane.id}).one_or_none()
     if row is None:
         return None
-    mine = update(tables.delivery).where(one.presence == row.presence, one.id == row.id)
-    connection.execute(mine.values(state="live", run=run))
+    mine = {"of_presence": row.presence, "of_delivery": row.id}
+    connection.execute(_CHANGE_DELIVERY, {**mine, "state": "live", "run": run})
     autonomous = Trigger.model_validate_json(row.trigger).kind == "catch_up"
     return start(connection, lane, run, row, at, autonomous=autonomous)
 
