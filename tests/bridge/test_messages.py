@@ -36,6 +36,7 @@ async def test_a_mention_is_handed_over_and_its_reply_posted(
 async def test_a_burst_is_handed_over_in_order_and_absorbed_where_the_captain_says_so(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C01: three messages, one reply, and two that are absorbed."""
     bridge: RunningBridge = await start()
     said = [stage.control.say("Ann", f"Clankie, {number}")["id"] for number in range(3)]
     triggers = await captain.until_turns(3)
@@ -57,6 +58,7 @@ async def test_a_burst_is_handed_over_in_order_and_absorbed_where_the_captain_sa
 async def test_silence_and_a_failure_without_notice_post_nothing_and_are_evidence(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C17, the bridge's half: what the captain judged silent leaves nothing in the room."""
     bridge: RunningBridge = await start()
     first = stage.control.say("Ann", "Clankie?")["id"]
     second = stage.control.say("Bob", "Clankie!")["id"]

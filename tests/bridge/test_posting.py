@@ -24,6 +24,7 @@ def replies(stage: Stage, room: str = "general") -> list[str]:
 
 @pytest.mark.requirement("ROOM-6")
 async def test_nobody_is_pinged_whatever_he_writes(stage: Stage, captain: LoopbackCaptain, start: StartBridge) -> None:
+    """C14."""
     captain.think = lambda trigger: replied(trigger.delivery_id, "@everyone <@1> <@&2> `@here`")
     await start()
     said = stage.control.say("Ann", "Clankie?")["id"]
@@ -37,10 +38,14 @@ async def test_nobody_is_pinged_whatever_he_writes(stage: Stage, captain: Loopba
     assert all(each["what"]["body"]["enforce_nonce"] is True for each in posts(stage))
 
 
-@pytest.mark.parametrize("fault", [{"status": 502, "after": True}, {"after": True, "kill": True}, {"status": 500}])
+@pytest.mark.parametrize(
+    "fault",
+    [{"status": 502, "after": True}, {"status": 504, "after": True}, {"after": True, "kill": True}, {"status": 500}],
+)
 async def test_a_lost_answer_makes_one_message(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge, fault: Json
 ) -> None:
+    """C19."""
     captain.think = echo
     await start()
     stage.control.fault(method="POST", route=POST, **fault)
@@ -56,6 +61,7 @@ async def test_a_lost_answer_makes_one_message(
 async def test_a_rate_limit_is_waited_out_and_not_hammered(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge, everywhere: bool
 ) -> None:
+    """C49."""
     captain.think = echo
     await start()
     body = {"message": "slow down", "retry_after": 0.3, "global": everywhere}
@@ -71,6 +77,7 @@ async def test_a_rate_limit_is_waited_out_and_not_hammered(
 async def test_a_reply_to_a_deleted_message_is_posted_without_the_reference(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C16."""
     await start()
     said = stage.control.say("Ann", "Clankie?")["id"]
     await captain.until_turns(1)
@@ -103,6 +110,7 @@ async def test_a_reply_to_a_deleted_message_is_posted_without_the_reference(
 async def test_a_reference_that_discord_refuses_is_dropped(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge, refusal: Json
 ) -> None:
+    """C16, C70: gone, or a system message."""
     captain.think = echo
     await start()
     stage.control.fault(method="POST", route=POST, status=400, body=refusal)
@@ -145,6 +153,7 @@ async def test_a_long_reply_arrives_in_parts_of_which_the_first_alone_answers(
 
 
 async def test_a_part_that_fails_is_tried_alone(stage: Stage, captain: LoopbackCaptain, start: StartBridge) -> None:
+    """C30."""
     captain.think = lambda trigger: replied(trigger.delivery_id, "first " * 300 + "second " * 200)
     await start()
     stage.control.fault(method="POST", route=POST, hold="first")
@@ -160,6 +169,7 @@ async def test_a_part_that_fails_is_tried_alone(stage: Stage, captain: LoopbackC
 async def test_a_reply_that_cannot_be_finished_is_incomplete(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C30."""
     captain.think = lambda trigger: replied(trigger.delivery_id, "first " * 300 + "second " * 600)
     bridge: RunningBridge = await start()
     stage.control.fault(method="POST", route=POST, hold="first")
@@ -176,6 +186,7 @@ async def test_a_reply_that_cannot_be_finished_is_incomplete(
 async def test_a_reply_that_nobody_could_see_is_not_posted(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C60."""
     captain.think = lambda trigger: replied(trigger.delivery_id, "\u200b\u3164")
     await start()
     said = stage.control.say("Ann", "Clankie?")["id"]
@@ -206,6 +217,7 @@ async def test_the_receipt_of_a_reply_precedes_the_rooms_next_trigger(
 async def test_each_typing_action_lights_the_indicator_once_until_the_reply_is_on_its_way(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C63 (a)."""
     await start()
     said = stage.control.say("Ann", "Clankie?")["id"]
     await captain.until_turns(1)
@@ -230,6 +242,7 @@ async def test_each_typing_action_lights_the_indicator_once_until_the_reply_is_o
 async def test_a_typing_call_that_fails_or_hangs_costs_the_turn_nothing(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge, fault: Json
 ) -> None:
+    """C63 (e)."""
     await start()
     stage.control.fault(method="POST", route="/channels/*/typing", times=9, **fault)
     said = stage.control.say("Ann", "Clankie?")["id"]

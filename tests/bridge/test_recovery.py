@@ -134,6 +134,7 @@ async def test_a_captain_of_another_wire_version_is_refused_with_the_side_to_upg
 async def test_a_started_bridge_posts_what_is_owed_and_skips_parts_that_are_there(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C54, C30: within the nonce window, parts with a receipt are never sent again."""
     first: RunningBridge = await start()
     said = [stage.control.say("Ann", f"Clankie, {number}")["id"] for number in range(3)]
     await captain.until_turns(3)
@@ -157,6 +158,7 @@ async def test_a_started_bridge_posts_what_is_owed_and_skips_parts_that_are_ther
 async def test_a_reply_that_was_receipted_is_never_posted_again(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
+    """C54."""
     captain.think = echo
     first: RunningBridge = await start()
     said = stage.control.say("Ann", "Clankie?")["id"]

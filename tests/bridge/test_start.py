@@ -75,6 +75,7 @@ async def test_a_wrong_token_is_said_and_never_shown(tmp_path: Path, stage: Stag
 
 @pytest.mark.requirement("ING-8")
 async def test_a_missing_intent_is_said_with_where_to_switch_it_on(tmp_path: Path, stage: Stage) -> None:
+    """C25."""
     stage.control.behave(application_flags=0)
     process = BridgeProcess(tmp_path, DISCORD_BOT_TOKEN=stage.token, CLANKIE_DISCORD_REST_URL=stage.rest_url)
     code, said = await process.ended()

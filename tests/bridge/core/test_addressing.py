@@ -51,6 +51,7 @@ def mentioning(content: str, **more: Any) -> Message:
     ],
 )
 def test_the_table_of_calls(said: Message, kind: Any, addressed: bool) -> None:
+    """C64."""
     assert judge(said, IDENTITY) == Address(kind, addressed)
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from clankie_bridge.core.addressing import Address
-from clankie_bridge.core.handover import DELETED, Heard, Place, opened, trigger
+from clankie_bridge.core.commands import Invocation, command_name
+from clankie_bridge.core.handover import DELETED, Heard, Place, actor, opened, place_of_command, trigger
 from clankie_bridge.core.message import Forward, Message, Poll, Reference
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.trigger import Trigger
@@ -163,3 +164,16 @@ def test_a_threads_starter_stands_for_what_the_thread_hangs_on() -> None:
 def test_a_channel_type_tells_a_thread() -> None:
     assert message("hi", channel_type=11).in_thread
     assert not message("hi", channel_type=0).in_thread
+
+
+@pytest.mark.requirement("OPS-5")
+def test_a_command_comes_from_a_room_and_from_somebody_as_messages_do() -> None:
+    given = Invocation("1", BOT, "t", "stop", author(role_ids=("7",)), CHANNEL, GUILD)
+    room = place_of_command(given, Place("4", "The Stage", "general"), "5")
+    assert (room.guild_id, room.channel_id, room.parent_id, room.channel_name) == (GUILD, CHANNEL, "5", "general")
+    assert (actor(given.author).actor_id, actor(given.author).role_ids) == (ANN, ("7",))
+
+
+@pytest.mark.requirement("OPS-5")
+def test_only_our_own_commands_have_a_name() -> None:
+    assert [command_name(each) for each in ("stop", "quiet", "ban", "")] == ["stop", "quiet", None, None]

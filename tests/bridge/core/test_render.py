@@ -206,6 +206,17 @@ def test_a_heap_of_marks_longer_than_any_letter_is_cut_all_the_same() -> None:
     assert [len(text_of(each)) for each in parts("e" + "\u0301" * 99 + "e", limit=40)] == [40, 21]
 
 
+def test_white_space_that_carries_a_mark_is_no_place_for_a_cut() -> None:
+    made = parts("some words here \u0301and more of them", limit=18)
+    assert [text_of(each) for each in made] == ["some words", "here \u0301and more of", "them"]
+    assert [text_of(each) for each in parts("some words \u0301and", limit=11)] == ["some words", " \u0301and"]
+
+
+def test_a_block_that_only_its_closing_makes_too_long_is_cut_as_well() -> None:
+    made = parts("```\n" + "x" * 15, limit=20)
+    assert [text_of(each) for each in made] == ["```\n" + "x" * 12 + "\n```", "```\nxxx\n```"]
+
+
 def test_length_is_counted_as_discord_might_count_it() -> None:
     assert units("a😀é") == 4
 

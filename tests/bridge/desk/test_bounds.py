@@ -115,6 +115,7 @@ async def test_what_is_no_message_is_evidence_without_an_id() -> None:
 
 
 async def test_a_message_with_nothing_in_it_is_warned_of_once() -> None:
+    """C25."""
     door = Door()
     for number in (1, 2):
         await door.say(number, "")

@@ -101,6 +101,7 @@ async def test_what_is_sent_pings_nobody_and_has_a_nonce() -> None:
 async def test_whatever_may_have_been_done_is_tried_again_with_the_same_nonce(
     first: httpx.Response | Exception,
 ) -> None:
+    """C19."""
     discord = Discord(first)
     assert isinstance(await discord.sender().send(words()), Posted)
     assert [each["nonce"] for each in discord.bodies] == ["n", "n"]
@@ -120,6 +121,7 @@ async def test_whatever_may_have_been_done_is_tried_again_with_the_same_nonce(
     ],
 )
 async def test_a_rate_limit_of_any_kind_is_waited_out(answer: httpx.Response, wait: float) -> None:
+    """C49."""
     discord = Discord(answer)
     assert isinstance(await discord.sender().send(words()), Posted)
     assert len(discord.asked) == 2

@@ -246,15 +246,7 @@ class Bridge:
             clock=self._clock,
             work=lambda room: handing.work(room),  # noqa: PLW0108 -- it is made below, of this
         )
-        changes = Changes(
-            captain=common.captain,
-            patience=common.patience,
-            rooms=common.rooms,
-            deliveries=common.deliveries,
-            evidence=self._evidence,
-            log=self._log,
-            identity=common.bot.identity,
-        )
+        changes = self._changes(common)
         handing = Handing(
             presence_id=PRESENCE,
             identity=common.bot.identity,
@@ -274,7 +266,21 @@ class Bridge:
             finish=waiting.finish,
             resumed=resumption.taken_up,
         )
-        ingress = Ingress(
+        return self._intake(common, handing, changes), catching_up
+
+    def _changes(self, common: _Common) -> Changes:
+        return Changes(
+            captain=common.captain,
+            patience=common.patience,
+            rooms=common.rooms,
+            deliveries=common.deliveries,
+            evidence=self._evidence,
+            log=self._log,
+            identity=common.bot.identity,
+        )
+
+    def _intake(self, common: _Common, handing: Handing, changes: Changes) -> Ingress:
+        return Ingress(
             tap=self._tap,
             directory=common.directory,
             policy=_policy(self._settings),
@@ -287,7 +293,6 @@ class Bridge:
             changed=changes.taken,
             bot=common.bot,
         )
-        return ingress, catching_up
 
     def _commands(self, common: _Common, rest: Rest) -> Commands:
         return Commands(

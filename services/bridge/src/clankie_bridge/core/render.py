@@ -19,6 +19,7 @@ _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n`]*)$", re.MULTILINE)
 _BREAKS: Final = (re.compile(r"\n{2,}"), re.compile(r"\n"), re.compile(r"[.!?…]['\")\]]*\s"), re.compile(r"\s"))
 _FENCE_BEGUN: Final = re.compile(r" {0,3}(?:`{3}|~{3})")
 _CLUSTER: Final = regex.compile(r"\X")
+_BLANK: Final = regex.compile(r"\A(?:\s(?![\p{M}\p{Emoji_Modifier}\u200c\u200d]))+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def parts(text: str, limit: int = bounds.MESSAGE_CHARS) -> tuple[Part, ...]:
         # Discord refuses a message in which nobody sees anything.
         if is_visible(rest[:cut]):
             made.append(Words(head + rest[:cut].rstrip() + _closing(fence)))
-        rest, fence = _after_closing(rest[cut:].lstrip("\n"), fence) if fence else (rest[cut:].lstrip(), None)
+        rest, fence = _after_closing(rest[cut:].lstrip("\n"), fence) if fence else (_begun(rest[cut:]), None)
     return tuple(made)
 
 
@@ -154,4 +155,9 @@ def _after_closing(text: str, fence: Fence) -> tuple[str, Fence | None]:
     found = _FENCE.match(text)
     if found is None or open_after(found[0], fence) is not None:
         return text, fence
-    return text[found.end() :].lstrip(), None
+    return _begun(text[found.end() :]), None
+
+
+def _begun(text: str) -> str:
+    """The text from its first letter on; white space that carries a mark is one."""
+    return _BLANK.sub("", text, count=1)
