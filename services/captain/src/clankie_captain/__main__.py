@@ -1,5 +1,6 @@
 """``python -m clankie_captain``: serve until told to stop."""
 
+import contextlib
 import socket
 import sys
 from types import FrameType
@@ -62,7 +63,9 @@ def _serve(app: FastAPI, listener: socket.socket) -> int:
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_WITHIN_S
     )
     server = _Server(config, app)
-    server.run(sockets=[listener])
+    # uvicorn leaves with a code of its own where the start failed; the reason below says which is ours.
+    with contextlib.suppress(SystemExit):
+        server.run(sockets=[listener])
     reason = composition.refusal(app)
     if reason is not None:
         return _refused(str(reason), EX_CONFIG if isinstance(reason, ConfigurationError) else EX_UNAVAILABLE)
