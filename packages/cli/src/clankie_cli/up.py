@@ -7,13 +7,14 @@ import socket
 import sys
 from collections.abc import Awaitable, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
 from clankie_cli import guide, plan, screen
 from clankie_cli.crew import Crew
 from clankie_cli.errors import CannotRun
+from clankie_cli.introduction import introduced
 from clankie_cli.plan import Program, Stage
 from clankie_cli.screen import Screen
 from clankie_settings.clock import Clock, SystemClock
@@ -118,10 +119,7 @@ class Launch:
         heard = self._expect("stage")
         self._crew.start(program)
         url = (await self._step("stage", heard)).removeprefix(_STAGE_LINE).strip()
-        async with httpx.AsyncClient(trust_env=False, timeout=10) as http:
-            said: dict[str, Any] = (await http.post(f"{url}/_stage/describe", json={})).json()["value"]
-        people = tuple(each["id"] for each in said["users"] if not each.get("bot"))
-        return Stage(url, said["token"], said["owner_id"], people)
+        return await introduced(url)
 
     async def _step(self, name: str, wait: Awaitable[str]) -> str:
         """Wait for a program to be ready, and say so; the wait ends with the crew, not by a clock."""

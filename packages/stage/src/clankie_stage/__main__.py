@@ -16,9 +16,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--host", default=DEFAULT_HOST, help="a loopback address (default: %(default)s)")
     parser.add_argument("--port", default=DEFAULT_PORT, type=int, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--model", default=None, help="the model that answers, shown on the page")
+    parser.add_argument(
+        "--in-container", action="store_true", help="listen on every address of this container; elsewhere refused"
+    )
     options = parser.parse_args(arguments)
     try:
-        asyncio.run(_run(options.host, options.port, options.model))
+        asyncio.run(_run(options))
     except ValueError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -30,12 +33,14 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-async def _run(host: str, port: int, model: str | None) -> None:
+async def _run(options: argparse.Namespace) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    async with Stage.running(host, port, model=model) as stage:
+    async with Stage.running(
+        options.host, options.port, model=options.model, in_container=options.in_container
+    ) as stage:
         sys.stdout.write(f"stage listening on {stage.base_url}\n")
         sys.stdout.flush()
         await stop.wait()

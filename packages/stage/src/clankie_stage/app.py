@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from aiohttp import web
 
@@ -26,6 +27,9 @@ STOP_WITHIN_S = 2.0
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 4320
+
+CONTAINER_MARKS = (".dockerenv", "run/.containerenv")
+"""Files that Docker and Podman put into every container, below its root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Stage:
         port: int = 0,
         *,
         model: str | None = None,
+        in_container: bool = False,
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> AsyncGenerator["Stage", None]:
@@ -86,17 +91,17 @@ class Stage:
             host: a loopback address.
             port: 0 takes a free one.
             model: what the page says about which model answers.
+            in_container: listen on every address of this container, which only its network and what is published of
+                it reach; it answers to loopback names all the same, and ``host`` does not matter.
             clock: the machine's, unless given.
             ids: random ones, unless given.
 
         Raises:
-            ValueError: the host is not loopback.
+            ValueError: the host is not loopback, or this is no container.
             OSError: the port is taken.
         """
-        listener = _listener(host, port)
-        bound = listener.getsockname()
-        shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
-        base_url = f"http://{shown}:{bound[1]}"
+        listener = _container_listener(port) if in_container else _listener(host, port)
+        base_url = _address(listener)
         app = web.Application(middlewares=[guard()], client_max_size=LARGEST_REQUEST)
         discord = mount_discord(app, base_url, clock or SystemClock(), ids or RandomIds())
         app.add_subapp("/provider", provider_app())
@@ -122,6 +127,19 @@ def _listener(host: str, port: int) -> socket.socket:
         raise ValueError(f"the stage listens on loopback only, not on {host}; use 127.0.0.1")
     family = socket.AF_INET6 if parsed.version == 6 else socket.AF_INET
     return socket.create_server((address, port), family=family, backlog=512)
+
+
+def _container_listener(port: int, root: Path = Path("/")) -> socket.socket:
+    if not any((root / mark).exists() for mark in CONTAINER_MARKS):
+        raise ValueError("--in-container is for the stage's image: outside a container it would listen to the network")
+    return socket.create_server(("0.0.0.0", port), backlog=512)  # noqa: S104 -- the container's own network alone
+
+
+def _address(listener: socket.socket) -> str:
+    """Where the stage is for whoever it answers to, which are programs and pages on loopback."""
+    host, port = listener.getsockname()[:2]
+    host = DEFAULT_HOST if host == "0.0.0.0" else host  # noqa: S104 -- compared, not bound
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _ending(discord: LoopbackDiscord):
