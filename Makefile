@@ -9,13 +9,14 @@ MEMBERS := packages/settings packages/stage services/captain services/bridge pac
 STAMP   := $(VENV)/.installed
 export UV_NO_PROGRESS ?= 1
 
-.PHONY: help setup up test check lock bench format clean
+.PHONY: help setup up test check lock bench docker format clean
 help:
 	@echo "make up      run Clankie: on your Discord with a token in .env, on the stage without one"
 	@echo "make test    run every test"
 	@echo "make check   format, lint, types, import contracts, dependencies, core coverage, requirement ids, house rules"
 	@echo "make format  put the code into the house's form"
 	@echo "make bench   measure, as ratios in one run"
+	@echo "make docker  build the images and try them on the Docker engine that is there"
 	@echo "make setup   make .venv with everything in it"
 	@echo "make lock    resolve requirements.lock anew, after a change of dependencies"
 	@echo "make clean   remove .venv, .tools and caches; your state folder stays"
@@ -51,6 +52,9 @@ check: setup
 
 bench: setup
 	@$(BIN)/python -m bench
+
+docker: setup
+	@$(BIN)/python -m pytest -rs tests/docker
 
 format: setup
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
