@@ -1,5 +1,6 @@
 """A real ``clankie up`` in a folder of its own, read line by line."""
 
+import io
 import os
 import queue
 import signal
@@ -9,11 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import pytest
+
+from clankie_cli.__main__ import main
 
 PATIENCE_S = 100.0
 """How long a condition is waited for; a loaded machine starts the services slowly."""
@@ -37,6 +41,25 @@ def clankie(folder: Path, env: dict[str, str], *arguments: str) -> subprocess.Co
     """The command, run to its end."""
     command = [sys.executable, "-m", "clankie_cli", *arguments]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+def called(folder: Path, env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, run within this process, which spares a start; for what ends by itself."""
+    out, err = io.StringIO(), io.StringIO()
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        for name in [*os.environ]:
+            patch.delenv(name)
+        for name, value in env.items():
+            patch.setenv(name, value)
+        patch.chdir(folder)
+        stack.enter_context(redirect_stdout(out))
+        stack.enter_context(redirect_stderr(err))
+        try:
+            code = main(arguments)
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+    return subprocess.CompletedProcess([*arguments], code, out.getvalue(), err.getvalue())
 
 
 def until(holds: Callable[[], bool], within_s: float = PATIENCE_S) -> bool:

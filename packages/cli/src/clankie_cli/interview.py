@@ -99,7 +99,7 @@ class Nobody:
         """
         fault = judge(default or "")
         if fault is not None:
-            raise CannotRun(f"{question}: {fault}; say it with an option (clankie init --help)")
+            raise CannotRun(f"{question.strip()}: {fault}; say it with an option (clankie init --help)")
         return default or ""
 
     def ask_secret(self, question: str, judge: Judge) -> str:
@@ -109,7 +109,7 @@ class Nobody:
             CannotRun: Always.
         """
         del judge
-        raise CannotRun(f"{question}: set it in the environment")
+        raise CannotRun(f"{question.strip()}: set it in the environment")
 
     def agree(self, question: str) -> bool:
         """No."""

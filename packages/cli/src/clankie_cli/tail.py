@@ -71,7 +71,7 @@ class Tail:
             _aside(f"following {conversation}; Ctrl-C ends")
             return
         # What lives only while it is new has no id; the reader of the stream repeats the last one for it.
-        place = event.id if event.id != (self._after or "") else None
+        place = event.id if event.id and event.id != self._after else None
         self._after = place or self._after
         line = _line(event, place) if self._as_json else shown(event.event, _data(event))
         if line is not None:

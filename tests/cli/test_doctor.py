@@ -1,0 +1,83 @@
+"""The doctor, with nothing but this machine: each line is clear, and none shows a secret."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clankie_cli.checks.finding import Finding, ok, wrong
+from clankie_cli.doctor import table
+from tests.cli.launching import called, environment
+
+pytestmark = pytest.mark.requirement("OPS-9")
+
+CANARY = "CANARY-secret"
+NOWHERE = "http://127.0.0.1:9"
+
+
+def checked(folder: Path, *options: str, **settings: str) -> tuple[int, dict[str, Any]]:
+    env = environment(folder, CLANKIE_CAPTAIN_URL=NOWHERE, CLANKIE_DISCORD_REST_URL=f"{NOWHERE}/api", **settings)
+    done = called(folder, env, "doctor", "--json", *options)
+    assert CANARY not in done.stdout + done.stderr
+    return done.returncode, {each["check"]: each for each in json.loads(done.stdout)["checks"]}
+
+
+def test_offline_every_line_is_clear(tmp_path: Path) -> None:
+    code, found = checked(tmp_path, DISCORD_BOT_TOKEN=CANARY, CLANKIE_DISCORD_GUILDS="12345")
+    assert code == 1
+    assert {name for name, each in found.items() if each["state"] == "wrong"} == {"token", "model", "captain"}
+    assert "check this machine's network" in found["token"]["said"]
+    assert {found[name]["state"] for name in ("intent", "server", "bridge", "clock")} == {"skipped"}
+    assert "set ANTHROPIC_API_KEY" in found["model"]["said"]
+
+
+def test_a_model_that_nothing_answers_for_is_said(tmp_path: Path) -> None:
+    settings = {"CLANKIE_MODEL": "openai:one", "CLANKIE_MODEL_BASE_URL": NOWHERE, "OPENAI_API_KEY": CANARY}
+    _, found = checked(tmp_path, "--ask-model", DISCORD_BOT_TOKEN=CANARY, **settings)
+    assert found["model"]["state"] == "wrong"
+    assert "nothing answers at its address" in found["model"]["said"]
+
+
+def test_a_wrong_setting_comes_first(tmp_path: Path) -> None:
+    code, found = checked(tmp_path, CLANKIE_MODLE=CANARY)
+    assert code == 1
+    assert "did you mean CLANKIE_MODEL?" in found["settings"]["said"]
+    assert list(found) == ["settings", "the rest"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"), [("owner", "set CLANKIE_OWNER_ID"), ("allowlist", "set CLANKIE_DISCORD_USERS")]
+)
+def test_a_policy_that_lets_nobody_in_is_wrong(tmp_path: Path, policy: str, said: str) -> None:
+    _, found = checked(tmp_path, CLANKIE_DISCORD_DM_POLICY=policy)
+    assert said in found["settings"]["said"]
+
+
+def test_a_database_of_a_newer_version_says_what_to_upgrade(tmp_path: Path) -> None:
+    state = tmp_path / "state" / "stage"
+    state.mkdir(parents=True)
+    with closing(sqlite3.connect(state / "captain.db")) as connection, connection:
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+        connection.execute("CREATE TABLE lane (id TEXT)")
+    _, found = checked(tmp_path)
+    assert found["database"]["state"] == "wrong"
+    assert "upgrade this one" in found["database"]["said"]
+
+
+def test_a_database_that_is_broken_is_said(tmp_path: Path) -> None:
+    state = tmp_path / "state" / "stage"
+    state.mkdir(parents=True)
+    (state / "captain.db").write_bytes(b"no database" * 1_000)
+    _, found = checked(tmp_path)
+    assert "cannot be read" in found["database"]["said"]
+
+
+def test_each_finding_is_one_line() -> None:
+    shown = table([ok("token", "it is\nthat of\x1b[2J a bot"), wrong("clock", "no")])
+    assert len(shown.split("\n")) == 2
+    assert all(char.isprintable() for line in shown.split("\n") for char in line)
+    assert table([Finding("model", "note", "x")]).startswith("note     model")
