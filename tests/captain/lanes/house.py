@@ -125,6 +125,13 @@ def trigger(
     return Trigger.model_validate(fields)
 
 
+def _registry(parts: RunnerParts, settlements: Waiters[Settled], most: int) -> Registry:
+    def make(live: LiveRun) -> Runner:
+        return Runner(parts, live)
+
+    return Registry(make, settlements, most)
+
+
 @asynccontextmanager
 async def house(
     path: Path,
@@ -145,30 +152,19 @@ async def house(
     loop, signals, receipts = ToldLoop(begin_gate), Signals(), Waiters[ActionReceipt]()
     settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
-    deliveries = DeliveryStore(database)
-    parts = RunnerParts(
-        runs=run_store,
-        line=LineParts(lane_store, actions, signals, receipts, clock, ids),
-        loop=loop,
-        turn_log=turn_log,
-        limits=stall.limits(stall_after),
-        persona=None,
+    deliveries, trusted = DeliveryStore(database), trust or Trust()
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids)
+    registry = _registry(
+        RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None), settlements, most
     )
-
-    def make(live: LiveRun) -> Runner:
-        return Runner(parts, live)
-
-    registry = Registry(make, settlements, most)
-    desk = Desk(
-        lane_store, deliveries, ChangeStore(database), registry, settlements, signals, trust or Trust(), clock, ids
-    )
-    commands = Commands(ControlStore(database), registry, trust or Trust(), OWNER, clock)
-    conversations, events = Conversations(desk, clock, ids), EventStore(database)
+    changes = ChangeStore(database)
+    desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids)
+    commands = Commands(ControlStore(database), registry, trusted, OWNER, clock)
     await recover(run_store, registry, clock, ids)
     try:
         yield House(
             desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
-            commands, conversations, events,
+            commands, Conversations(desk, clock, ids), EventStore(database),
         )  # fmt: skip
     finally:
         await registry.stop()

@@ -1,6 +1,6 @@
 """What may still be changed about a delivery that was accepted. Source: ING-7, OPS-1."""
 
-from typing import Literal
+from typing import Literal, assert_never
 
 from clankie_captain.core.turns import TurnState
 
@@ -17,3 +17,5 @@ def change(state: TurnState) -> Change:
             return "started"
         case "done":
             return "settled"
+        case _:  # pragma: no cover
+            assert_never(state)
