@@ -29,7 +29,7 @@ class HeldClock:
     def elapsed(self) -> timedelta:
         return self.at
 
-    def sleep(self, duration: timedelta) -> CoroutineType[Any, Any, None]:
+    def sleep(self, duration: timedelta) -> "CoroutineType[Any, Any, None]":
         # The instant is fixed by the call: the clock may go before the wait has begun.
         return self._until(self.at + duration)
 

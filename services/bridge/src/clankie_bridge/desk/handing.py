@@ -1,8 +1,8 @@
 """A room's messages go to the captain one by one, in the order in which they were written. Source: wire.md."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -90,16 +90,19 @@ class Handing:
     async def _work(self, room: Room) -> None:
         try:
             while room.waiting:
-                try:
-                    await self._await_preview(room)
-                    if room.waiting:
-                        item = room.waiting.popleft()
-                        self._rooms.waiting -= 1
-                        await self._take(room, item)
-                except Exception as error:  # noqa: BLE001 -- one message's fault must not hold up those behind it
-                    self._log.error("message_failed", kind=type(error).__name__, where=place_of(error))
+                await self._guarded(self._await_preview(room))
+                if room.waiting:
+                    item = room.waiting.popleft()
+                    self._rooms.waiting -= 1
+                    await self._guarded(self._take(room, item))
         finally:
             room.busy = False
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 -- one message's fault must not hold up those behind it
+            self._log.error("message_failed", kind=type(error).__name__, where=place_of(error))
 
     async def _take(self, room: Room, item: Item) -> None:
         match item:
