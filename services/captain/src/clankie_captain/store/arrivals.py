@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.admission import (
@@ -32,6 +32,27 @@ from clankie_settings.wire.result import RESULT, Failed, Silent
 from clankie_settings.wire.trigger import Trigger, content_hash
 
 _WAITING = ("queued", "steer")
+
+_lane_columns, _delivery = tables.lane.c, tables.delivery.c
+
+_FIND: Final = select(tables.delivery).where(
+    _delivery.presence == bindparam("presence"), _delivery.id == bindparam("id")
+)
+_ARRIVED: Final = upsert(tables.lane)
+# Bumping the sequence first takes the lane's row: the order of sequence is the order of admission.
+_NEXT_PLACE: Final = _ARRIVED.on_conflict_do_update(
+    index_elements=["id"],
+    set_={"next_seq": _lane_columns.next_seq + 1, "touched_at": _ARRIVED.excluded.touched_at},
+).returning(_lane_columns.next_seq, _lane_columns.live_run, _lane_columns.quiet_until)
+_COUNT_WAITING: Final = select(func.count()).where(_delivery.lane == bindparam("lane"), _delivery.state.in_(_WAITING))
+_ADD_DELIVERY: Final = insert(tables.delivery).returning(tables.delivery)
+_BEGIN_RUN: Final = (
+    update(tables.lane)
+    .where(_lane_columns.id == bindparam("of_lane"), _lane_columns.live_run.is_(None))
+    .values(epoch=_lane_columns.epoch + 1)
+    .returning(_lane_columns.epoch)
+)
+_ADD_RUN: Final = insert(tables.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +90,7 @@ def find(connection: Connection, trigger: Trigger) -> Acceptance | None:
     Raises:
         DeliveryConflictError: The id was accepted with other content.
     """
-    one = tables.delivery
-    statement = select(one).where(one.c.presence == trigger.presence_id, one.c.id == trigger.delivery_id)
-    row = connection.execute(statement).one_or_none()
+    row = connection.execute(_FIND, {"presence": trigger.presence_id, "id": trigger.delivery_id}).one_or_none()
     if row is None:
         return None
     if row.content_hash != content_hash(trigger):
@@ -162,25 +181,15 @@ def _speaks(connection: Connection, run: str, trigger: Trigger) -> bool:
 
 
 def _lane(connection: Connection, lane: LaneKey, at: datetime) -> AnyRow:
-    # Bumping the sequence first takes the lane's row: the order of sequence is the order of admission.
     fresh = {
         "id": lane.id, "kind": lane.kind, "authority": lane.authority, "owner": None, "epoch": 0, "live_run": None,
         "next_seq": 1, "next_entry": 1, "history_from": 1, "quiet_until": None, "touched_at": at,
     }  # fmt: skip
-    one = tables.lane.c
-    statement = (
-        upsert(tables.lane)
-        .values(fresh)
-        .on_conflict_do_update(index_elements=["id"], set_={"next_seq": one.next_seq + 1, "touched_at": at})
-        .returning(one.next_seq, one.live_run, one.quiet_until)
-    )
-    return connection.execute(statement).one()
+    return connection.execute(_NEXT_PLACE, fresh).one()
 
 
 def _waiting(connection: Connection, lane: LaneKey) -> int:
-    one = tables.delivery.c
-    statement = select(func.count()).where(one.lane == lane.id, one.state.in_(_WAITING))
-    return connection.execute(statement).scalar_one()
+    return connection.execute(_COUNT_WAITING, {"lane": lane.id}).scalar_one()
 
 
 def _insert(connection: Connection, arrival: Arrival, seq: int, kept: dict[str, Any]) -> AnyRow:
@@ -192,8 +201,7 @@ def _insert(connection: Connection, arrival: Arrival, seq: int, kept: dict[str, 
         "trigger": trigger.model_dump_json(exclude_none=True), "heard": False, "ready": True,
         "accepted_at": arrival.at, "parts_posted": 0, **kept,
     }  # fmt: skip
-    statement = insert(tables.delivery).values(values).returning(tables.delivery)
-    return connection.execute(statement).one()
+    return connection.execute(_ADD_DELIVERY, values).one()
 
 
 def start(
@@ -203,18 +211,12 @@ def start(
 
     ``autonomous`` says that no person waits for it.
     """
-    change = (
-        update(tables.lane)
-        .where(tables.lane.c.id == lane.id, tables.lane.c.live_run.is_(None))
-        .values(live_run=run, epoch=tables.lane.c.epoch + 1)
-        .returning(tables.lane.c.epoch)
-    )
-    epoch = connection.execute(change).scalar_one()
+    epoch = connection.execute(_BEGIN_RUN, {"of_lane": lane.id, "live_run": run}).scalar_one()
     values = {
         "id": run, "lane": lane.id, "epoch": epoch, "owner_presence": owner.presence, "owner_delivery": owner.id,
         "attempt": 1, "autonomous": autonomous, "cancelled": False, "started_at": at,
     }  # fmt: skip
-    connection.execute(insert(tables.run).values(values))
+    connection.execute(_ADD_RUN, values)
     return LiveRun(lane, run, epoch, 1, PresenceId(owner.presence), DeliveryId(owner.id), at)
 
 

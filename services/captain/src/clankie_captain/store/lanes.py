@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, and_, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, case, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.lane import LaneKey
@@ -19,6 +19,43 @@ from clankie_captain.store.log import log_heard
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
+
+_lane, _delivery, _entry = tables.lane.c, tables.delivery.c, tables.entry.c
+
+_OWNED: Final = (
+    _lane.id == bindparam("of_lane"),
+    _lane.live_run == bindparam("of_run"),
+    _lane.epoch == bindparam("of_epoch"),
+)
+"""The conditions under which a run is its lane's live one."""
+
+_PROVE: Final = select(_lane.history_from, _lane.next_entry).where(*_OWNED)
+_RESERVE: Final = (
+    update(tables.lane)
+    .where(*_OWNED)
+    .values(next_entry=_lane.next_entry + bindparam("entries"))
+    .returning(_lane.next_entry)
+)
+_OWNER: Final = select(_delivery.presence, _delivery.id, _delivery.trigger, _delivery.heard).where(
+    _delivery.presence == bindparam("presence"), _delivery.id == bindparam("id")
+)
+_STEERED: Final = (
+    select(_delivery.presence, _delivery.id, _delivery.trigger, _delivery.heard, _delivery.ready, _delivery.accepted_at)
+    .where(_delivery.run == bindparam("run"), _delivery.state == "steer")
+    .order_by(_delivery.seq)
+)
+_HISTORY: Final = (
+    select(_entry.seq, _entry.run, _entry.kind, _entry.payload)
+    .where(_entry.lane == bindparam("lane"), _entry.seq >= bindparam("first"), _entry.kind.in_(("request", "response")))
+    .order_by(_entry.seq)
+)
+_ADD_ENTRIES: Final = insert(tables.entry)
+_MARK_HEARD: Final = (
+    update(tables.delivery)
+    .where(_delivery.presence == bindparam("of_presence"), _delivery.id == bindparam("of_delivery"))
+    .values(heard=True, state=case((_delivery.state == "steer", "heard"), else_=_delivery.state))
+)
+_CARRY: Final = upsert(tables.lane_message).on_conflict_do_nothing()
 
 
 class LaneStore:
@@ -66,11 +103,7 @@ class LaneStore:
 
         def work(connection: Connection) -> Pending:
             _prove(connection, run)
-            one = tables.delivery.c
-            statement = select(one.presence, one.id, one.trigger, one.heard).where(
-                one.presence == run.presence, one.id == run.owner
-            )
-            row = connection.execute(statement).one()
+            row = connection.execute(_OWNER, {"presence": run.presence, "id": run.owner}).one()
             return _pending(connection, run.lane, row)
 
         return await self._database.transact(work)
@@ -88,13 +121,7 @@ class LaneStore:
 
         def work(connection: Connection) -> tuple[Pending, ...]:
             _prove(connection, run)
-            one = tables.delivery.c
-            statement = (
-                select(one.presence, one.id, one.trigger, one.heard, one.ready, one.accepted_at)
-                .where(one.run == run.run, one.state == "steer")
-                .order_by(one.seq)
-            )
-            waiting = connection.execute(statement).all()
+            waiting = connection.execute(_STEERED, {"run": run.run}).all()
             steered = [Steered(DeliveryId(row.id), row.ready, row.accepted_at) for row in waiting]
             taken = set(takeable(steered, now))
             return tuple([_pending(connection, run.lane, row) for row in waiting if row.id in taken])
@@ -119,7 +146,7 @@ class LaneStore:
                     {"lane": run.lane.id, "seq": first + n, "run": run.run, "kind": kind, "payload": payload}
                     for n, (kind, payload) in enumerate(payloads)
                 ]
-                connection.execute(insert(tables.entry), values)
+                connection.execute(_ADD_ENTRIES, values)
             for each, _ in logged:
                 _mark_heard(connection, run, each)
 
@@ -134,13 +161,7 @@ class LaneStore:
 
         def work(connection: Connection) -> tuple[Entry, ...]:
             lane = _prove(connection, run)
-            one = tables.entry.c
-            statement = (
-                select(one.seq, one.run, one.kind, one.payload)
-                .where(one.lane == run.lane.id, one.seq >= lane.history_from, one.kind.in_(("request", "response")))
-                .order_by(one.seq)
-            )
-            found = connection.execute(statement).all()
+            found = connection.execute(_HISTORY, {"lane": run.lane.id, "first": lane.history_from}).all()
             return tuple(Entry(row.seq, RunId(row.run), row.kind, row.payload) for row in found)
 
         return await self._database.transact(work)
@@ -173,37 +194,27 @@ class LaneStore:
 
 
 def _prove(connection: Connection, run: LiveRun) -> AnyRow:
-    one = tables.lane.c
-    statement = select(one.history_from, one.next_entry).where(*_owned(run))
-    row = connection.execute(statement).one_or_none()
+    row = connection.execute(_PROVE, _own(run)).one_or_none()
     if row is None:
         raise FencedError(run.lane.id, run.run)
     return row
 
 
-def _owned(run: LiveRun) -> tuple[Any, ...]:
-    one = tables.lane.c
-    return one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch
+def _own(run: LiveRun) -> dict[str, Any]:
+    return {"of_lane": run.lane.id, "of_run": run.run, "of_epoch": run.epoch}
 
 
 def _reserve(connection: Connection, run: LiveRun, count: int) -> int:
-    one = tables.lane.c
-    change = update(tables.lane).where(*_owned(run)).values(next_entry=one.next_entry + count).returning(one.next_entry)
-    after = connection.execute(change).scalar()
+    after = connection.execute(_RESERVE, {**_own(run), "entries": count}).scalar()
     if after is None:
         raise FencedError(run.lane.id, run.run)
     return after - count
 
 
 def _mark_heard(connection: Connection, run: LiveRun, heard: Heard) -> None:
-    one = tables.delivery.c
-    mine = and_(one.presence == heard.presence, one.id == heard.delivery)
-    steered = update(tables.delivery).where(mine, one.state == "steer").values(state="heard")
-    connection.execute(steered)
-    connection.execute(update(tables.delivery).where(mine).values(heard=True))
-    for message in heard.backlog:
-        known = upsert(tables.lane_message).values(lane=run.lane.id, message_id=message).on_conflict_do_nothing()
-        connection.execute(known)
+    connection.execute(_MARK_HEARD, {"of_presence": heard.presence, "of_delivery": heard.delivery})
+    if heard.backlog:
+        connection.execute(_CARRY, [{"lane": run.lane.id, "message_id": each} for each in heard.backlog])
 
 
 def _pending(connection: Connection, lane: LaneKey, row: AnyRow) -> Pending:

@@ -5,13 +5,19 @@ Source: LANE-11, FAIL-4.
 
 import json
 from collections.abc import Sequence
+from typing import Final
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, bindparam, select, tuple_
 
 from clankie_captain.core.run import Broken
 from clankie_captain.core.turns import Heard
 from clankie_captain.store import tables
 from clankie_settings.wire.result import Replied
+
+_one = tables.delivery.c
+_WORDS: Final = select(_one.presence, _one.id, _one.trigger, _one.content_hash).where(
+    tuple_(_one.presence, _one.id).in_(bindparam("wanted", expanding=True))
+)
 
 
 def log_heard(connection: Connection, heard: Sequence[Heard]) -> list[tuple[Heard, str]]:
@@ -23,12 +29,8 @@ def log_heard(connection: Connection, heard: Sequence[Heard]) -> list[tuple[Hear
     """
     if not heard:
         return []
-    one = tables.delivery.c
     wanted = [(each.presence, each.delivery) for each in heard]
-    statement = select(one.presence, one.id, one.trigger, one.content_hash).where(
-        tuple_(one.presence, one.id).in_(wanted)
-    )
-    found = {(row.presence, row.id): row for row in connection.execute(statement)}
+    found = {(row.presence, row.id): row for row in connection.execute(_WORDS, {"wanted": wanted})}
     rows = [(each, found[each.presence, each.delivery]) for each in heard]
     return [(each, row.trigger) for each, row in rows if row.content_hash == each.content]
 
