@@ -1,10 +1,7 @@
 """What the README tells a newcomer to do is done here, as it stands."""
 
-import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,7 +16,6 @@ from clankie_settings.environment import (
     variable,
 )
 from clankie_settings.schema import BridgeSettings, CaptainSettings, LaunchSettings
-from tests.cli.launching import PATIENCE_S, launched
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
 PERMISSIONS = {
@@ -37,33 +33,6 @@ def block(part: str) -> str:
     """The fenced block that holds this."""
     fenced: list[str] = re.findall(r"^ *```\w*\n(.*?)^ *```$", README, re.MULTILINE | re.DOTALL)
     return next(each for each in fenced if part in each)
-
-
-@pytest.mark.system
-@pytest.mark.timeout(300)
-@pytest.mark.requirement("WIRE-5", "WIRE-6")
-def test_the_curl_of_the_readme_is_answered(tmp_path: Path) -> None:
-    assert shutil.which("curl"), "this test runs the README's own command: install curl"
-    (tmp_path / ".venv").symlink_to(sys.prefix)
-    with launched(tmp_path) as up:
-        up.line("Ctrl-C stops everything")
-        command = block("curl").replace("127.0.0.1:4310", f"127.0.0.1:{up.captain_port}")
-        answers: list[dict[str, object]] = []
-        for _ in range(2):
-            shown = subprocess.run(
-                ["bash", "-c", command],
-                cwd=tmp_path,
-                env=up.env,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_S,
-                check=True,
-            )
-            answers.append(json.loads(shown.stdout))
-    assert answers[0]["state"] == "replied"
-    assert answers[0]["owed"] is True
-    assert "Hello there" in str(answers[0]["text"])
-    assert answers[1] == answers[0]
 
 
 def test_the_invitation_asks_for_the_permissions_that_it_names() -> None:
