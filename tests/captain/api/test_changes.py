@@ -11,7 +11,7 @@ from tests.captain.api.running import OPERATOR_TOKEN, SECOND_TOKEN, RunningCapta
 from tests.captain.api.test_waits import message, settled
 from tests.settings.wire.samples import TRIGGER
 
-EDIT = {"body": "other words", "edited_at": "2026-01-02T03:04:06Z"}
+EDIT: dict[str, object] = {"body": "other words", "edited_at": "2026-01-02T03:04:06Z"}
 ROOM, ACTOR = TRIGGER["room"], TRIGGER["actor"]
 COMMANDS = "/v1/presences/discord/commands"
 
@@ -71,7 +71,7 @@ async def test_what_has_started_or_settled_is_changed_by_nobody(captain: Running
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({}, "body"),
+        ({"edited_at": EDIT["edited_at"]}, "body"),
         (EDIT | {"body": " "}, "body"),
         (EDIT | {"edited_at": "2026-01-02T03:04:06"}, "edited_at"),
         (EDIT | {"attachments": []}, "attachments"),
