@@ -74,7 +74,7 @@ async def test_what_has_started_or_settled_is_changed_by_nobody(captain: Running
         ({"edited_at": EDIT["edited_at"]}, "body"),
         (EDIT | {"body": " "}, "body"),
         (EDIT | {"edited_at": "2026-01-02T03:04:06"}, "edited_at"),
-        (EDIT | {"attachments": []}, "attachments"),
+        (EDIT | {"attachments": "none"}, "attachments"),
     ],
 )
 async def test_an_edit_that_is_none_is_refused_by_its_field(
