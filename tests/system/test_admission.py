@@ -59,7 +59,7 @@ async def test_a_missing_token_is_said_in_one_line(house: House, bridges: list[P
 
 
 @pytest.mark.requirement("SEC-2")
-@pytest.mark.parametrize("token", ["MTMwMDAwMDAwMDAwMDAwMDAwMQ.GwRoNg.not-the-token-of-this-bot-at-all", "nonsense"])
+@pytest.mark.parametrize("token", ["MTMwMDAwMDAwMDAwMDAwMDAwMQ.of-another.bot", "nonsense"])
 async def test_a_wrong_token_is_said_in_one_line(house: House, bridges: list[Program], token: str) -> None:
     program = await started(house, bridges, DISCORD_BOT_TOKEN=token)
     await expect_one_line(program, REFUSED)

@@ -37,7 +37,7 @@ async def _measures(captain: RunningCaptain) -> dict[str, float]:
     return {name: float(value) for name, value in lines}
 
 
-@pytest.mark.requirement("OPS-8", "SEC-2")
+@pytest.mark.requirement("OPS-7", "OPS-8", "SEC-2")
 async def test_settled_runs_and_posted_replies_are_counted_by_code(captain: RunningCaptain) -> None:
     captain.loop.script = answers("canary-answer")
     (await captain.post(_turn("m1", "canary-body"))).raise_for_status()
