@@ -7,6 +7,7 @@ UV      := $(shell command -v uv || echo .tools/bin/uv)
 FETCHED := $(filter .tools/bin/uv,$(UV))
 MEMBERS := packages/settings packages/stage services/captain services/bridge packages/cli
 STAMP   := $(VENV)/.installed
+JOBS    ?= 3
 export UV_NO_PROGRESS ?= 1
 
 .PHONY: help setup up test check lock bench docker format clean
@@ -45,7 +46,7 @@ up: setup
 	@$(BIN)/clankie up
 
 test: setup
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 check: setup
 	@.ci/check
