@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from clankie_cli import exits
 from clankie_cli.commands import chosen
 from clankie_settings.wire.failure import FailureCode
 from tests.cli import limits
-from tests.cli.launching import PATIENCE_S, Launched, launched
+from tests.cli.launching import PATIENCE_S, Launched
 
 ROOT = Path(__file__).resolve().parents[2]
 TOLD = ("README.md", "docs/operations.md", "docs/troubleshooting.md")
@@ -44,16 +43,6 @@ def first_column(table: str) -> set[str]:
     return {word for cell in cells for word in re.findall(r"`([^`]+)`", cell)}
 
 
-@pytest.fixture(scope="module")
-def trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launched]:
-    """A trial in a folder that looks like a clone to whoever types commands there."""
-    folder = tmp_path_factory.mktemp("clone")
-    (folder / ".venv").symlink_to(sys.prefix)
-    with launched(folder) as up:
-        up.line("Ctrl-C stops everything")
-        yield up
-
-
 def done(up: Launched, commands: str) -> str:
     """What a person's shell prints for these lines; fails where one of them does."""
     assert shutil.which("curl"), "this test runs the documents' own commands: install curl"
@@ -75,9 +64,9 @@ def done(up: Launched, commands: str) -> str:
 @pytest.mark.system
 @pytest.mark.timeout(300)
 @pytest.mark.requirement("WIRE-5", "WIRE-6")
-def test_the_curl_of_the_readme_is_answered(trial: Launched) -> None:
+def test_the_curl_of_the_readme_is_answered(shared: Launched) -> None:
     (command,) = [each for each in blocks("README.md", "bash") if "curl" in each]
-    first, again = (json.loads(done(trial, command)) for _ in range(2))
+    first, again = (json.loads(done(shared, command)) for _ in range(2))
     assert (first["state"], first["owed"]) == ("replied", True)
     assert "Hello there" in str(first["text"])
     assert again == first
@@ -90,8 +79,8 @@ def test_the_curl_of_the_readme_is_answered(trial: Launched) -> None:
     ("document", "number"),
     [(name, number) for name in TOLD for number, each in enumerate(blocks(name, "bash")) if "v1/turns" not in each],
 )
-def test_each_command_of_the_documents_does_what_it_says(trial: Launched, document: str, number: int) -> None:
-    assert done(trial, blocks(document, "bash")[number])
+def test_each_command_of_the_documents_does_what_it_says(shared: Launched, document: str, number: int) -> None:
+    assert done(shared, blocks(document, "bash")[number])
 
 
 def test_every_document_has_commands_that_are_run() -> None:
@@ -129,9 +118,9 @@ def test_every_line_of_the_evidence_is_explained() -> None:
 @pytest.mark.system
 @pytest.mark.timeout(300)
 @pytest.mark.requirement("OPS-6")
-def test_every_field_of_a_settled_run_is_explained(trial: Launched) -> None:
-    done(trial, "clankie send --conversation fields --wait hello")
-    lines = (trial.folder / "state/stage/turn-settled.jsonl").read_text("utf-8").splitlines()
+def test_every_field_of_a_settled_run_is_explained(shared: Launched) -> None:
+    done(shared, "clankie send --conversation fields --wait hello")
+    lines = (shared.folder / "state/stage/turn-settled.jsonl").read_text("utf-8").splitlines()
     assert set(json.loads(lines[-1])) == first_column(section("docs/operations.md", "A line of `turn-settled.jsonl`"))
 
 

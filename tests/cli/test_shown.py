@@ -66,7 +66,7 @@ def test_single_tokens_are_for_programs_alone() -> None:
         (
             "heard",
             {"actor": {"display_name": "Ann"}, "body": "hello", "attachments": [{"id": "1"}]},
-            "Ann: hello (1 pictures)",
+            "Ann: hello (1 picture)",
         ),
         ("said", {"text": "hi"}, "hi"),
         ("broken", {"code": "captain_model_failed", "cause": "X", "words": "y"}, "captain_model_failed (X) y"),

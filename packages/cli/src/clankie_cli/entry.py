@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from clankie_cli.plain import plain, plain_lines
+from clankie_cli.plain import counted, plain, plain_lines
 
 TEXT_CHARS: Final = 2_000
 """Characters of one text that are shown; JSON lines have it whole."""
@@ -24,8 +24,8 @@ def _said(kind: str, payload: Json) -> str:
     match kind:
         case "heard":
             pictures = len(_listed(payload.get("attachments")))
-            body = payload.get("body") or ""
-            return f"{_name(payload)}: {body}{f' ({pictures} pictures)' if pictures else ''}"
+            shown = f" ({counted(pictures, 'picture')})" if pictures else ""
+            return f"{_name(payload)}: {payload.get('body') or ''}{shown}"
         case "said" | "accepted":
             return str(payload.get("text") or "")
         case "broken":

@@ -1,5 +1,7 @@
 """What is said once everything runs: where it is, and what to try."""
 
+import sys
+
 from clankie_cli.plan import Stage, model_name, trial_folder
 from clankie_settings.schema import LaunchSettings
 
@@ -16,7 +18,7 @@ _ON_STAGE = """
     @Clankie stay silent                   he reads it, and says nothing
     @Clankie use a tool                    a word in between, then the answer
 
-  Your own Discord: README.md. Ctrl-C stops everything.
+  Your own Discord: {command} init. Ctrl-C stops everything.
 """
 
 _ON_DISCORD = """
@@ -28,6 +30,11 @@ _ON_DISCORD = """
 
   Mention him in a channel of your server. Ctrl-C stops everything.
 """
+
+
+def called() -> str:
+    """How this command was called, so that what is shown can be typed."""
+    return sys.argv[0] if sys.argv[0].endswith("clankie") else "clankie"
 
 
 def shown(settings: LaunchSettings, stage: Stage | None, command: str) -> str:

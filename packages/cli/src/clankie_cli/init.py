@@ -1,7 +1,6 @@
 """``clankie init``: from nothing to a Clankie that is set up for one's own Discord."""
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from clankie_cli import doctor, exits, settings_files
+from clankie_cli import doctor, exits, guide, settings_files
 from clankie_cli.checks import bot as bots
 from clankie_cli.checks.bot import Bot
 from clankie_cli.checks.discord import PORTAL, Discord
@@ -95,7 +94,7 @@ async def _ended(given: Given, who: Interview) -> int:
         who.say()
         who.say(doctor.table(found))
         wrong = any(each.state == "wrong" for each in found)
-    called = sys.argv[0] if sys.argv[0].endswith("clankie") else "clankie"
+    called = guide.called()
     who.say()
     if wrong:
         who.say(f"Mend what is wrong above, look again with: {called} doctor")
@@ -185,14 +184,17 @@ class Setup:
 
     def _model(self) -> dict[str, Value]:
         if self._given.interactive:
-            self._who.say("\n4. The model that thinks. A server of your own speaks the protocol of one of the three.")
+            self._who.say("\n4. The model that thinks. A server of your own is asked in the words of one of the three.")
         set_already = next((name for name, key in KEYS.items() if getattr(self._captain, key)), None)
         provider = self._given.provider or self._who.ask(
             "   Provider: anthropic, google or openai", set_already or "anthropic", _provider
         )
         address = self._given.base_url or self._captain.model_base_url
         if address is None and self._given.interactive:
-            address = self._who.ask("   Address, if it is a server of your own", None, lambda _: None) or None
+            address = (
+                self._who.ask("   Address of a server of your own (empty: the provider's)", None, lambda _: None)
+                or None
+            )
         values: dict[str, Value] = {"model_base_url": address} if address else {}
         named = self._given.model or (self._captain.model or "").partition(":")[2]
         needed = bool(address) or provider == "google"

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Mapping
 from datetime import timedelta
 from typing import Final
@@ -113,7 +112,7 @@ class Launch:
         heard = self._expect("bridge")
         self._crew.start(bridge)
         await self._step("bridge", heard)
-        self._screen.show(guide.shown(self._settings, told, _called()))
+        self._screen.show(guide.shown(self._settings, told, guide.called()))
 
     async def _open_stage(self, program: Program) -> Stage:
         heard = self._expect("stage")
@@ -161,11 +160,6 @@ class Launch:
                     if answer.is_success:
                         return answer.text
                 await self._clock.sleep(LOOK_EVERY)
-
-
-def _called() -> str:
-    """How this command was called, so that what is shown can be typed."""
-    return sys.argv[0] if sys.argv[0].endswith("clankie") else "clankie"
 
 
 def _refuse_taken(host: str, port: int, remedy: str) -> None:

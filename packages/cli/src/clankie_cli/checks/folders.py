@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from clankie_cli.checks.finding import Finding, note, ok, wrong
+from clankie_cli.plain import counted
 
 MIB: Final = 1024 * 1024
 ROOM_WANTED: Final = 1024 * MIB
@@ -39,7 +40,7 @@ def secrets(folder: Path, dotenv: Path) -> Finding:
         return wrong("secrets", f"{kept}: {error.strerror}; run this as the user who runs Clankie")
     if loose:
         return wrong("secrets", f"others on this machine may read {loose[0]}: chmod 600 {loose[0]}")
-    return ok("secrets", f"{len(files)} files, readable by you alone" if files else "none kept yet")
+    return ok("secrets", f"{counted(len(files), 'file')}, readable by you alone" if files else "none kept yet")
 
 
 def attachments(captains: Path, bridges: Path) -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from clankie_cli.checks.finding import Finding, ok, skipped, wrong
+from clankie_cli.plain import counted
 from clankie_settings.schema import CaptainSettings
 
 LOOK_WITHIN: Final = timedelta(minutes=1)
@@ -52,7 +53,7 @@ async def database(env: Mapping[str, str], settings: CaptainSettings, state: Pat
         return wrong("database", f"{path} was written by a newer Clankie ({said['revision']}): upgrade this one")
     older = said.get("revision") != said.get("newest")
     then = "; the captain brings it up to date when it starts" if older else ""
-    return ok("database", f"{path}, schema {said['revision']}, {said['lanes']} lanes{then}")
+    return ok("database", f"{path}, schema {said['revision']}, {counted(int(said['lanes']), 'lane')}{then}")
 
 
 def _model(said: Json, *, ask: bool) -> Finding:
