@@ -27,8 +27,8 @@ class Scale:
 
 
 SCALES: Final = {
-    "full": Scale(Plan(rounds=6, single=30, each_of_32=3, kept=8), passes=2_000, events=10_000),
-    "quick": Scale(Plan(rounds=2, single=20, each_of_32=1, kept=3), passes=500, events=2_000),
+    "full": Scale(Plan(rounds=5, single=30, each_of_32=2, kept=6), passes=2_000, events=5_000),
+    "quick": Scale(Plan(rounds=2, single=15, each_of_32=1, kept=2), passes=500, events=1_000),
     "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), passes=5, events=500),
 }
 
@@ -47,8 +47,8 @@ async def measure(scale: Scale) -> list[Row]:
                 Captain.running(folder, address) as captain,
             ):
                 rows = await turns.measure(Blocks(client), bare, captain, scale.turns, say)
-                rows.append(await refusals.as_functions(scale.passes, say))
-                rows.append(await refusals.as_a_bridge(folder, captain, scale.events, say))
+        rows.append(await refusals.as_functions(scale.passes, say))
+        rows.append(await refusals.as_a_bridge(scale.events, say))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -57,22 +58,30 @@ async def as_functions(rounds: int, say: Callable[[str], None]) -> Row:
     return Row("refusals, the functions alone", median(rates), shown, TARGET, at_least=True)
 
 
-async def as_a_bridge(folder: Path, captain: Captain, count: int, say: Callable[[str], None]) -> Row:
+async def as_a_bridge(count: int, say: Callable[[str], None]) -> Row:
     """The whole bridge with hikari's gateway, from bytes on a socket to a line of evidence."""
-    async with program(folder, "stage", "-m", "clankie_stage", "--port", "0") as theatre:
-        address = await theatre.address()
-        async with StageClient(address) as stage:
-            settings = {
-                "CLANKIE_STATE": str(folder / "bridge-state"),
-                "CLANKIE_CAPTAIN_URL": captain.address,
-                "CLANKIE_CAPTAIN_TOKEN": TOKEN,
-                "CLANKIE_DISCORD_GUILDS": ELSEWHERE,
-                "CLANKIE_DISCORD_REST_URL": f"{address}/api/v10",
-                "DISCORD_BOT_TOKEN": (await stage.call("describe"))["token"],
-            }
-            async with program(folder, "bridge", "-m", "clankie_bridge", **settings) as bridge:
-                await stage.wait_connected(within_s=PATIENCE_S)
-                spent = await _flooded(stage, bridge, folder / "bridge-state/bridge/evidence.jsonl", count)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        async with program(folder, "stage", "-m", "clankie_stage", "--port", "0") as theatre:
+            address = await theatre.address()
+            # One without a past: a bridge begins by posting whatever its captain still owes the rooms.
+            async with Captain.running(folder, f"{address}/provider") as captain:
+                return await _flood(folder, address, captain, count, say)
+
+
+async def _flood(folder: Path, address: str, captain: Captain, count: int, say: Callable[[str], None]) -> Row:
+    async with StageClient(address) as stage:
+        settings = {
+            "CLANKIE_STATE": str(folder / "bridge-state"),
+            "CLANKIE_CAPTAIN_URL": captain.address,
+            "CLANKIE_CAPTAIN_TOKEN": TOKEN,
+            "CLANKIE_DISCORD_GUILDS": ELSEWHERE,
+            "CLANKIE_DISCORD_REST_URL": f"{address}/api/v10",
+            "DISCORD_BOT_TOKEN": (await stage.call("describe"))["token"],
+        }
+        async with program(folder, "bridge", "-m", "clankie_bridge", **settings) as bridge:
+            await stage.wait_connected(within_s=PATIENCE_S)
+            spent = await _flooded(stage, bridge, folder / "bridge-state/bridge/evidence.jsonl", count)
     say(f"refused by a bridge: {count / spent:,.0f} a second")
     shown = f"{count / spent:,.0f} a CPU-second ({count:,} events)"
     return Row("refusals, the whole bridge", count / spent, shown, TARGET, at_least=True)
@@ -82,12 +91,13 @@ async def _flooded(stage: StageClient, bridge: Program, evidence: Path, count: i
     async def refused(wanted: int) -> bool:
         return await asyncio.to_thread(_lines, evidence) >= wanted
 
-    await stage.call("flood", user="Bob", count=_A_CALL, content=_SENTENCE)
-    await until(lambda: refused(_A_CALL), bridge)
-    spent = bridge.cpu_s()
-    for _ in range(count // _A_CALL):
-        await stage.call("flood", user="Bob", count=_A_CALL, content=_SENTENCE)
-    await until(lambda: refused(_A_CALL + count), bridge)
+    spent = 0.0
+    # The first time for warmth: what a bridge does as it starts is not counted.
+    for wanted in (count, 2 * count):
+        spent = bridge.cpu_s()
+        for _ in range(count // _A_CALL):
+            await stage.call("flood", user="Bob", count=_A_CALL, content=_SENTENCE)
+        await until(lambda wanted=wanted: refused(wanted), bridge)
     return bridge.cpu_s() - spent
 
 

@@ -91,7 +91,12 @@ class Captain:
         }
         async with (
             program(folder, "captain", "-m", "clankie_captain", **settings) as started,
-            aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as client,
+            # Shorter than the captain's own five seconds, or a turn might meet a connection that is just being closed.
+            aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(keepalive_timeout=2, limit=0),
+                headers={"Authorization": f"Bearer {TOKEN}"},
+                trust_env=False,
+            ) as client,
         ):
             captain = cls(started, address, client)
             await until(captain.ready, started)
@@ -117,8 +122,11 @@ class Captain:
         mark = words.partition(" ")[0]
         document = trigger(mark, room or mark, words)
         began = self._now()
-        async with self._client.post(f"{self.address}/v1/turns", data=document) as response:
-            answer = await response.read()
+        try:
+            async with self._client.post(f"{self.address}/v1/turns", data=document) as response:
+                answer = await response.read()
+        except aiohttp.ClientError:
+            raise self.program.fault() from None
         ended = self._now()
         if json.loads(answer).get("state") != "replied":
             raise BenchError(f"the captain answered {answer[:500]!r}")
