@@ -129,3 +129,15 @@ def test_a_token_is_read_where_whoever_runs_has_made_it(tmp_path: Path) -> None:
     (trials / "captain-token").write_text("trial")
     assert token(launch_settings(env), "captain").get_secret_value() == "trial"
     assert token(launch_settings(env | {"DISCORD_BOT_TOKEN": "x"}), "captain").get_secret_value() == "real"
+
+
+def test_a_trial_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("x", "utf-8")
+    with pytest.raises(CannotRun, match=r"taken/stage: not a directory; set CLANKIE_STATE"):
+        plan.make_trial_folder(tmp_path / "taken")
+
+
+def test_a_trial_folder_is_its_owners_alone_and_made_once(tmp_path: Path) -> None:
+    plan.make_trial_folder(tmp_path / "state")
+    plan.make_trial_folder(tmp_path / "state")
+    assert plan.trial_folder(tmp_path / "state").stat().st_mode & 0o777 == 0o700

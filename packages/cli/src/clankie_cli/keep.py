@@ -82,7 +82,7 @@ class Keeper:
         if settings.discord_bot_token is None:
             told = await self._told(kept)
             if told is not None:
-                plan.trial_folder(settings.state).mkdir(parents=True, exist_ok=True, mode=0o700)
+                plan.make_trial_folder(settings.state)
                 return next(each for each in plan.on_stage(settings, env, told) if each.name == self._name)
             if self._name == "bridge":
                 raise CannotRun(UNSET)

@@ -1,4 +1,4 @@
-"""What ``clankie up`` starts, and with which environment. Decides, and starts nothing."""
+"""What ``clankie up`` starts, in which folder and with which environment. Decides, and starts nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,6 +60,20 @@ class Stage:
 def trial_folder(state: Path) -> Path:
     """The state folder of trials on the stage, so that a trial never mixes with the real thing."""
     return state / "stage"
+
+
+def make_trial_folder(state: Path) -> None:
+    """Make the state folder of trials, in which their programs run.
+
+    Raises:
+        CannotRun: It cannot be made.
+    """
+    folder = trial_folder(state)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise CannotRun(f"{folder}: {reason}; set CLANKIE_STATE to a folder that can be written") from error
 
 
 def on_discord(settings: LaunchSettings, env: Mapping[str, str]) -> tuple[Program, ...]:

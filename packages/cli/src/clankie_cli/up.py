@@ -81,6 +81,7 @@ class Launch:
         if self._settings.discord_bot_token is not None:
             programs = plan.on_discord(self._settings, self._env)
         else:
+            plan.make_trial_folder(self._settings.state)
             programs = (plan.stage(self._settings, self._env),)
             _refuse_taken("127.0.0.1", self._settings.stage_port, "CLANKIE_STAGE_PORT to a free port, for example 4321")
         bound = self._captain.captain_bind
@@ -105,7 +106,6 @@ class Launch:
         if programs[0].name == "stage":
             told = await self._open_stage(programs[0])
             programs = plan.on_stage(self._settings, self._env, told)
-            plan.trial_folder(self._settings.state).mkdir(parents=True, exist_ok=True, mode=0o700)
         captain, bridge = programs
         self._crew.start(captain)
         await self._step("captain", self._ready())
