@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from clankie_captain.core import stall
 from clankie_captain.lanes.watchdog import StalledError, Watchdog
@@ -53,6 +54,17 @@ async def test_five_minutes_without_an_event_abort_the_run_and_everyone_it_heard
         assert "unheard" in follower.requests[0][0]
         await follower.do(Say("here"))
         assert isinstance(await captain.result("m3"), Replied)
+
+
+@pytest.mark.requirement("FAIL-1")
+async def test_a_run_that_stalled_is_said_in_the_log(path: Path) -> None:
+    async with house(path) as captain:
+        with capture_logs() as logged:
+            await captain.say("m1", "first")
+            await captain.thought()
+            await _ticks(captain, bounds.STALL_AFTER)
+            await captain.result("m1")
+    assert [(each["event"], each["code"]) for each in logged] == [("run.broken", FailureCode.CAPTAIN_TURN_STALLED)]
 
 
 @pytest.mark.requirement("FAIL-1", "FAIL-3")

@@ -87,15 +87,19 @@ class Runner:
             self._line.hang_up()
             stalled = isinstance(end, StalledError)
             code = FailureCode.CAPTAIN_TURN_STALLED if stalled else FailureCode.CAPTAIN_CANCELLED
-            return Broken(code, type(end).__name__)
+            broken = Broken(code, type(end).__name__)
+            if stalled:
+                self._report(broken)
+            return broken
         except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
             _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)
         if isinstance(finish, Broken):
-            _log.warning(
-                "run.broken", lane=self._live.lane.id, run=self._live.run, code=finish.code, cause=finish.cause
-            )
+            self._report(finish)
         return read_reply(finish.text, TOOLS) if isinstance(finish, Answered) else finish
+
+    def _report(self, broken: Broken) -> None:
+        _log.warning("run.broken", lane=self._live.lane.id, run=self._live.run, code=broken.code, cause=broken.cause)
 
     async def _stretch(self) -> Finish:
         lanes = self._parts.line.lanes
