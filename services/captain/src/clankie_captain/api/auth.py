@@ -46,7 +46,7 @@ def _keys(request: Request) -> Keys:
     return cast("Keys", request.app.state.captain.keys)
 
 
-def presence(request: Request) -> PresenceId:
+async def presence(request: Request) -> PresenceId:
     """The presence that asks.
 
     Raises:
@@ -61,7 +61,7 @@ def presence(request: Request) -> PresenceId:
     raise ProblemError(401, "token_unknown", "the token belongs to no presence; compare CLANKIE_CAPTAIN_TOKEN")
 
 
-def operator(request: Request) -> None:
+async def operator(request: Request) -> None:
     """Let the operator pass.
 
     Raises:
@@ -79,7 +79,7 @@ AskingPresence = Annotated[PresenceId, Depends(presence)]
 """Route parameter: the presence that asks."""
 
 
-def speaker(request: Request) -> PresenceId:
+async def speaker(request: Request) -> PresenceId:
     """The presence that asks, or the operator as the presence that they speak as.
 
     Raises:

@@ -43,6 +43,6 @@ class Captain:
     version: str
 
 
-def captain(request: Request) -> Captain:
-    """The captain that answers this request."""
+async def captain(request: Request) -> Captain:
+    """The captain that answers this request. A coroutine, since the framework sends plain functions to a thread."""
     return cast("Captain", request.app.state.captain)

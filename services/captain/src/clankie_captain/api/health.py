@@ -39,7 +39,7 @@ async def readyz(parts: Parts) -> dict[str, object]:
 async def metrics(request: Request, parts: Parts) -> Response:
     """Measures for Prometheus; without a token on loopback, with the operator's from elsewhere."""
     if not _from_here(request):
-        operator(request)
+        await operator(request)
     return Response(parts.metrics.exposed(await parts.deliveries.counts()), media_type=CONTENT_TYPE)
 
 

@@ -1,5 +1,6 @@
 """Where deliveries are accepted, once each, and waited for. Source: WIRE-5, WIRE-6."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from clankie_captain.core.lane import Trust, lane_for
@@ -118,7 +119,9 @@ class Desk:
             turn = await self._deliveries.find(presence, delivery)
             if turn.result is not None or (within is not None and not within):
                 return turn
-            await ticket.value(within)
+            settled = await ticket.value(within)
+        if settled is not None:
+            return replace(turn, state="done", result=settled)
         return await self._deliveries.find(presence, delivery)
 
     def drain(self) -> None:
