@@ -70,7 +70,10 @@ async def test_a_configuration_fault_is_said_once_a_minute_until_it_is_stopped(
     tmp_path: Path, name: str, settings: dict[str, str], said: str
 ) -> None:
     clock = Minutes()
-    kept, out = keeper(name, environment(tmp_path, **settings), clock)
+    # Another captain may be running on this machine.
+    (port,) = free_ports(1)
+    address = {"CLANKIE_CAPTAIN_URL": f"http://127.0.0.1:{port}"}
+    kept, out = keeper(name, environment(tmp_path, **address, **settings), clock)
     running = asyncio.create_task(kept.run())
     for minute in range(1, 4):
         ended = await clock.waited_for()
