@@ -228,3 +228,9 @@ def test_equal_hashes_mean_equal_content(some: Json, others: Json) -> None:
 def test_the_content_hash_is_stable_over_versions_of_this_code() -> None:
     # It lies in databases: a change of it would turn every repeated delivery into a conflict.
     assert content_hash(trigger(TRIGGER)) == "8e52d2501411558274e3b65346227de1c19dc1e9dbfd2f210d50e4641dfb03c9"
+
+
+@pytest.mark.requirement("WIRE-1")
+@pytest.mark.parametrize("stated", [True, "1", None])
+def test_a_wire_version_that_is_no_number_is_refused(stated: object) -> None:
+    assert refusal(Trigger, changed(TRIGGER, ("wire_version",), stated))[0] == "wire_version"

@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from clankie_settings import bounds
 from clankie_settings.wire.attachment import Attachment, AttachmentsOmitted
@@ -15,6 +15,13 @@ Kind = Literal["mention", "dm", "reply", "message", "voice", "catch_up"]
 
 Delivery = Literal["auto", "steer", "queue"]
 """How the message meets a live run; Discord always sends ``auto``. Source: OPS-1."""
+
+
+def _number(stated: object) -> object:
+    # To Python true equals 1, so that the literal alone would let it pass.
+    if isinstance(stated, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 -- pydantic reports no TypeError
+    return stated
 
 
 class Room(WireModel):
@@ -62,7 +69,7 @@ class Trigger(WireModel):
     Source: WIRE-1, WIRE-2, WIRE-3.
     """
 
-    wire_version: Literal[1]
+    wire_version: Annotated[Literal[1], BeforeValidator(_number)]
     delivery_id: Id
     presence_id: Id
     kind: Kind
