@@ -67,3 +67,16 @@ async def test_from_elsewhere_the_measures_need_the_operators_token(
     with pytest.raises(ProblemError) as refused:
         await metrics(Request(scope), captain.app.state.captain)
     assert refused.value.problem.status == 401
+
+
+@pytest.mark.requirement("OPS-7")
+async def test_a_notice_of_a_failure_is_no_reply_and_has_no_latency(captain: RunningCaptain) -> None:
+    async def broken(*_: object) -> Broken:
+        return Broken(FailureCode.CAPTAIN_MODEL_FAILED, "Told")
+
+    captain.loop.script = broken
+    (await captain.post(_turn("m1", "words"))).raise_for_status()
+    receipt = {"part": 1, "of": 1, "message_id": "r1", "posted_at": datetime.now(UTC).isoformat()}
+    answer = (await captain.client.post("/v1/turns/m1/receipts", json=receipt)).raise_for_status()
+    assert answer.json()["owed"] is False
+    assert (await _measures(captain))["clankie_reply_seconds_count"] == 0

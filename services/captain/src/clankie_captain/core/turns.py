@@ -104,7 +104,7 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What a receipt came to; ``latency`` from message to last part, where this receipt was the last."""
+    """What a receipt came to; ``latency`` from message to last part, where this receipt completed a reply."""
 
     owed: bool
     latency: timedelta | None

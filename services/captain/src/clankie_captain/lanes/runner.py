@@ -9,7 +9,7 @@ import structlog
 
 from clankie_captain.core import stall
 from clankie_captain.core.context import instructions
-from clankie_captain.core.reply import Reply, read_reply
+from clankie_captain.core.reply import Missing, Reply, read_reply
 from clankie_captain.core.run import Answered, Broken, Finish, Order
 from clankie_captain.core.settlement import may_run
 from clankie_captain.core.turns import Ended, LiveRun, Settling
@@ -94,9 +94,12 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
             _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)
-        if isinstance(finish, Broken):
-            self._report(finish)
-        return read_reply(finish.text, TOOLS) if isinstance(finish, Answered) else finish
+        ending = read_reply(finish.text, TOOLS) if isinstance(finish, Answered) else finish
+        if isinstance(ending, Broken):
+            self._report(ending)
+        elif isinstance(ending, Missing):
+            self._report(Broken(FailureCode.CAPTAIN_RESPONSE_MISSING, "Missing"))
+        return ending
 
     def _report(self, broken: Broken) -> None:
         _log.warning("run.broken", lane=self._live.lane.id, run=self._live.run, code=broken.code, cause=broken.cause)

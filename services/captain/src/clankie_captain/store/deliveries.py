@@ -13,6 +13,7 @@ from clankie_captain.store.engine import Database
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId
 from clankie_settings.wire.receipt import Owed, OwedList, Receipt
+from clankie_settings.wire.result import Replied
 from clankie_settings.wire.trigger import Trigger
 
 _OPEN = ("queued", "steer", "heard", "live")
@@ -77,7 +78,9 @@ class DeliveryStore:
             mine = update(tables.delivery).where(*rows.mine(presence, delivery))
             connection.execute(mine.values(owed=owed, parts_posted=posted))
             last = row.owed and not owed and kept.rowcount == 1 and receipt.code is None
-            return Received(owed, receipt.posted_at - _sent_at(row) if last else None)
+            # A notice of a failure reached the room as well, but it is no reply.
+            replied = last and isinstance(rows.result(row.result, owed=owed), Replied)
+            return Received(owed, receipt.posted_at - _sent_at(row) if replied else None)
 
         return await self._database.transact(work)
 
