@@ -128,7 +128,8 @@ async def test_a_whole_turn_leaves_no_word_in_the_log(captain: RunningCaptain, w
     await captain.client.post("/v1/turns/400/receipts", json=RECEIPT)
     text, written_lines = lines(written)
     assert CANARY not in text
-    assert "discord.text.reply" in {line["event"] for line in written_lines}
+    expected = {"answered": "discord.text.reply", "broken": "run.broken", "fault": "run.fault"}
+    assert expected[ending] in {line["event"] for line in written_lines}
 
 
 @pytest.mark.requirement("OPS-6")

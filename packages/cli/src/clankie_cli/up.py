@@ -81,7 +81,6 @@ class Launch:
         if self._settings.discord_bot_token is not None:
             programs = plan.on_discord(self._settings, self._env)
         else:
-            plan.make_trial_folder(self._settings.state)
             programs = (plan.stage(self._settings, self._env),)
             _refuse_taken("127.0.0.1", self._settings.stage_port, "CLANKIE_STAGE_PORT to a free port, for example 4321")
         bound = self._captain.captain_bind
@@ -90,6 +89,9 @@ class Launch:
             host, port = bound.rpartition(":")[0].strip("[]"), int(bound.rpartition(":")[2])
         named = "CLANKIE_CAPTAIN_BIND" if bound else "CLANKIE_CAPTAIN_URL"
         _refuse_taken(host, port, f"{named} to another port, for example {'' if bound else 'http://'}{host}:{port + 1}")
+        if self._settings.discord_bot_token is None:
+            # Last, so that nothing is left behind where anything else stands in the way.
+            plan.make_trial_folder(self._settings.state)
         return programs
 
     def _asked_to_stop(self) -> None:
