@@ -61,11 +61,6 @@ def without_written_calls(text: str, tools: Collection[str] = ()) -> str:
     return re.sub(r"\n{3,}", "\n\n", _unmasked(left, quotes)).strip()
 
 
-def holds_written_call(text: str, tools: Collection[str] = ()) -> bool:
-    """Whether ``without_written_calls`` would take something away."""
-    return without_written_calls(text, tools) != text
-
-
 def _masked(found: re.Match[str], quotes: list[str]) -> str:
     """A stand-in for quoted text; a code block whose label says that it is a call stands for nothing."""
     label = (found["label"] or "").strip().casefold()
