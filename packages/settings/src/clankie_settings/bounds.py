@@ -28,6 +28,18 @@ ATTACHMENTS: Final = 4
 ATTACHMENT_BYTES: Final = 8 * 1024 * 1024
 """Largest attachment that is referred to or fetched, in bytes. Source: IMG-1."""
 
+PICTURE_SOURCES: Final = 4
+"""Pictures, moving or still, of which one delivery shows parts at most. Source: IMG-5."""
+
+PICTURE_PARTS: Final = 8
+"""Image parts of one delivery at most. Source: IMG-5."""
+
+PICTURE_FRAMES: Final = 4
+"""Frames that stand for one moving picture at most. Source: IMG-5."""
+
+FETCH_TIME: Final = timedelta(seconds=10)
+"""How long a picture's headers and body together may take. Source: IMG-2."""
+
 CONTEXT_MESSAGES: Final = 12
 """Channel messages a trigger carries as backlog at most. Source: CTX-1."""
 

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.commands import Deed
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.pictures import Decoded, Undecodable
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Entry, Finish, Order, Usage, Words
 from clankie_captain.core.turns import (
@@ -119,6 +120,19 @@ class Loop(Protocol):
 
     async def aclose(self) -> None:
         """Close the connections to the provider; nothing thinks any more."""
+        ...
+
+
+class Decoder(Protocol):
+    """What turns the bytes of a picture into parts that a provider takes; ``media/decoding.py`` does it."""
+
+    async def decode(self, data: bytes, most: int) -> Decoded | Undecodable:
+        """Decode stills, animations and films alike, by their bytes; at most ``most`` parts.
+
+        Bounded in time and memory; never raises for what the bytes hold.
+
+        Source: IMG-3, IMG-5.
+        """
         ...
 
 

@@ -1,0 +1,113 @@
+"""What is said of pictures: what bytes are, why one cannot be seen, and how many parts a delivery may show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from clankie_settings import bounds
+from clankie_settings.wire.attachment import MediaType
+
+Form = Literal["png", "jpeg", "gif", "webp", "bmp", "tiff", "avif", "heic", "video"]
+"""What bytes are by their own beginning; ``video`` is any container that may hold a film. Source: IMG-3."""
+
+Cause = Literal[
+    "unsupported",
+    "too_large",
+    "over_limit",
+    "off",
+    "refused",
+    "expired",
+    "unreachable",
+    "timed_out",
+    "broken",
+    "unavailable",
+    "rejected",
+]
+"""Why a picture is not shown. Source: IMG-4.
+
+``unsupported``  its bytes are nothing that is shown; ``too_large``  more bytes or pixels than are taken
+``over_limit``   more pictures than one delivery shows; ``off``  pictures are switched off
+``refused``      its address is none that is fetched from; ``expired``  its address leads nowhere any more
+``unreachable``  the other side did not give it; ``timed_out``  fetching or decoding took too long
+``broken``       its bytes cannot be decoded whole; ``unavailable``  decoding or storing failed here
+``rejected``     the model's provider would not take it
+"""
+
+POLICY: Final[frozenset[Cause]] = frozenset({"unsupported", "too_large", "over_limit", "off"})
+"""The causes by which a picture was left out; by all others one could not be resolved. Source: IMG-4."""
+
+_SIGNATURES: Final[tuple[tuple[bytes, Form], ...]] = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+    (b"BM", "bmp"),
+    (b"II*\x00", "tiff"),
+    (b"MM\x00*", "tiff"),
+    (b"\x1aE\xdf\xa3", "video"),
+)
+_AVIF: Final = frozenset({b"avif", b"avis"})
+_HEIC: Final = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One picture as a provider takes it: encoded bytes and their type, width and height in pixels. Source: IMG-3."""
+
+    data: bytes
+    media_type: MediaType
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What some bytes show: one part for a still, chronological frames for something that moves. Source: IMG-5."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Undecodable:
+    """Bytes that cannot be shown, and why."""
+
+    cause: Cause
+
+
+def sniff(data: bytes) -> Form | None:
+    """What bytes are by their own beginning, whatever anybody claims; None for anything that is no picture.
+
+    Source: IMG-3.
+    """
+    for signature, form in _SIGNATURES:
+        if data.startswith(signature):
+            return form
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "webp"
+    if data[4:8] == b"ftyp":
+        brand = data[8:12]
+        return "avif" if brand in _AVIF else "heic" if brand in _HEIC else "video"
+    return None
+
+
+def shares(offered: Sequence[int], most: int = bounds.PICTURE_PARTS) -> tuple[int, ...]:
+    """How many of its parts each source shows: one for each first, then further ones in turn. Source: IMG-5."""
+    given = [0] * len(offered)
+    left = most
+    while left > 0:
+        hungry = [at for at, parts in enumerate(offered) if given[at] < parts]
+        if not hungry:
+            break
+        for at in hungry[:left]:
+            given[at] += 1
+        left -= len(hungry[:left])
+    return tuple(given)
+
+
+def spread(parts: int, share: int) -> tuple[int, ...]:
+    """Which ``share`` of ``parts`` chronological frames are shown: the first and the last, the others between."""
+    if share >= parts:
+        return tuple(range(parts))
+    if share == 1:
+        return (0,)
+    return tuple(at * (parts - 1) // (share - 1) for at in range(share))
