@@ -91,6 +91,16 @@ class Program:
             self._process.kill()
         await self.ended
 
+    def send(self, signal: int) -> None:
+        """Send it a signal, unless it is gone: SIGSTOP freezes it where it stands, SIGCONT lets it go on."""
+        if not self.ended.done():
+            self._process.send_signal(signal)
+
+    @property
+    def pid(self) -> int:
+        """Its process id, the same over the change from the leash to the program."""
+        return self._process.pid
+
     async def _read(self) -> int:
         assert self._process.stdout is not None
         async for line in self._process.stdout:

@@ -114,6 +114,7 @@ async def test_records_come_over_http_byte_for_byte(
         await ask(openai, "hi")
     assert await client.wait_requests(2) == await client.wait_ended(2) == provider.brain.records()
     assert (await client.records())[0].messages[0]["content"] == "snow ☃"
+    assert [record.index for record in await client.records(first=1)] == [1]
 
 
 async def test_waiting_over_http_for_what_does_not_come_times_out(client: ProviderClient) -> None:

@@ -77,9 +77,9 @@ class ProviderClient:
         """
         return await self._records(f"requests?ended=1&count={count}&wait={within_s}", within_s)
 
-    async def records(self) -> list[Record]:
-        """All records so far, oldest first."""
-        return await self._records("requests", 0)
+    async def records(self, first: int = 0) -> list[Record]:
+        """All records so far, oldest first, from the one with the index ``first`` on."""
+        return await self._records(f"requests?from={first}", 0)
 
     async def reset(self) -> None:
         """Back to the beginning: nothing scripted, recorded, cached, held back or in flight."""

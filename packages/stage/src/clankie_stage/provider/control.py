@@ -78,11 +78,15 @@ class Control:
         return web.json_response({"arrivals": self._brain.barriers.arrivals(name)})
 
     async def requests(self, request: web.Request) -> web.Response:
-        """Wait for ``count`` requests (``ended=1``: for their ends), at most ``wait`` seconds; then all records."""
+        """Wait for ``count`` requests (``ended=1``: for their ends), at most ``wait`` seconds; then all records.
+
+        ``from`` leaves out the records before this index, for whoever has them already.
+        """
         wait = self._brain.wait_ended if request.query.get("ended") else self._brain.wait_requests
         if not await _came(wait(_count(request), _wait(request))):
             return _problem(408, f"{self._brain.recorder.count()} requests came")
-        records = [encode_record(record) for record in self._brain.records()]
+        first = int(request.query.get("from", "0"))
+        records = [encode_record(record) for record in self._brain.records() if record.index >= first]
         return web.json_response({"requests": records})
 
 
