@@ -37,6 +37,12 @@ PICTURE_PARTS: Final = 8
 PICTURE_FRAMES: Final = 4
 """Frames that stand for one moving picture at most. Source: IMG-5."""
 
+PICTURES_AT_ONCE: Final = 4
+"""Pictures that a captain fetches and decodes at a time; the others wait. Source: IMG-2."""
+
+SHELF_BYTES: Final = 2 * 1024 * 1024 * 1024
+"""What stored pictures take on disk at most; beyond it those go that were longest unused. Source: IMG-7."""
+
 FETCH_TIME: Final = timedelta(seconds=10)
 """How long a picture's headers and body together may take. Source: IMG-2."""
 

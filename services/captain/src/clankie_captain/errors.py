@@ -6,9 +6,14 @@ CaptainError
 ├── UnknownActionError       no such action for this presence
 ├── DrainingError            the captain stops and takes nothing new
 ├── FencedError              a run that no longer owns its lane tried to write
+├── RefusedAddressError      an outside address that is not reached
 ├── StoreError               the store cannot be used
 │   ├── StoreLockedError     another captain holds the state folder
-│   └── StoreVersionError    the database is newer than this captain
+│   ├── StoreVersionError    the database is newer than this captain
+│   ├── StoreForeignError    the file holds another program's data
+│   ├── StoreFullError       no space is left; passes by itself
+│   ├── StoreUnwritableError the database or its folder cannot be written
+│   └── StoreDamagedError    the file is damaged, or no database
 └── ConfigurationError       the captain cannot start as configured
 """
 
@@ -69,6 +74,14 @@ class FencedError(CaptainError):
         self.run = run
 
 
+class RefusedAddressError(CaptainError):
+    """An outside address is not reached; ``reason`` says why, and nothing says which. Source: SEC-3."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the address is not reached ({reason}); only public web addresses are")
+        self.reason = reason
+
+
 class StoreError(CaptainError):
     """The store cannot be used; the message says what to do. Source: DUR-3."""
 
@@ -86,6 +99,34 @@ class StoreVersionError(StoreError):
 
     def __init__(self) -> None:
         super().__init__("the database was written by a newer Clankie; upgrade this captain, or restore a backup")
+
+
+class StoreForeignError(StoreError):
+    """The file is a database of something else."""
+
+    def __init__(self) -> None:
+        super().__init__("the database holds another program's data; set CLANKIE_DATABASE_URL to a file of its own")
+
+
+class StoreFullError(StoreError):
+    """There is no space left: nothing was written, and everything goes on once there is some."""
+
+    def __init__(self) -> None:
+        super().__init__("the disk of the state folder is full; make room, and everything goes on by itself")
+
+
+class StoreUnwritableError(StoreError):
+    """The database or its folder cannot be written."""
+
+    def __init__(self) -> None:
+        super().__init__("the database cannot be written; give the captain's user the state folder, on a writable disk")
+
+
+class StoreDamagedError(StoreError):
+    """The database is damaged, or is none; nothing more is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__("the database is damaged, or no database; stop Clankie and put a backup in its place")
 
 
 class ConfigurationError(CaptainError):

@@ -74,6 +74,57 @@ class Undecodable:
     cause: Cause
 
 
+Origin = Literal["message", "context"]
+"""Whose a picture is: the message's own, or the one visual of the talk that came along. Source: CTX-5."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A part on the shelf, under the SHA-256 of its bytes in hexadecimal digits. Source: IMG-7."""
+
+    digest: str
+    media_type: MediaType
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture that is shown: one part, or chronological frames of one that moves.
+
+    ``still`` says that it moves and that only its preview is there.
+    """
+
+    origin: Origin
+    parts: tuple[Stored, ...]
+    still: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A picture that is not shown, and why."""
+
+    origin: Origin
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What became of a delivery's pictures, in their order. Source: IMG-4, IMG-7."""
+
+    shown: tuple[Shown, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Stored, ...]:
+        """All parts that are shown."""
+        return tuple(part for each in self.shown for part in each.parts)
+
+
+NO_PICTURES: Final = Pictures()
+"""What a delivery of words alone has."""
+
+
 def sniff(data: bytes) -> Form | None:
     """What bytes are by their own beginning, whatever anybody claims; None for anything that is no picture.
 

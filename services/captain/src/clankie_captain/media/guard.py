@@ -1,0 +1,131 @@
+"""The guard before everything that is fetched from outside: only the public web is reached. Source: SEC-3."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Final
+
+import httpx2
+
+from clankie_captain.core.addresses import IpAddress, WebAddress, judge, pinned, unreadable
+from clankie_captain.errors import RefusedAddressError
+
+Resolve = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
+"""Looks up a host for a port; raises ``OSError`` where there is none of that name."""
+
+Pin = Callable[[Sequence[IpAddress]], Sequence[IpAddress]]
+"""Which of the addresses that a host resolved to may be connected to; none at all where they are not trusted."""
+
+CONNECT_WITHIN: Final = timedelta(seconds=4)
+"""How long one of a host's addresses may take to accept a connection before the next one is tried."""
+
+
+def read_address(text: str) -> httpx2.URL:
+    """An address as the reader that will connect has read it.
+
+    Raises:
+        RefusedAddressError: It is none, or another reader would read it differently.
+    """
+    refusal = unreadable(text)
+    if refusal is not None:
+        raise RefusedAddressError(refusal)
+    try:
+        return httpx2.URL(text)
+    except httpx2.InvalidURL as error:
+        raise RefusedAddressError("malformed") from error
+
+
+def web_address(url: httpx2.URL) -> WebAddress:
+    """The parts of an address that are judged."""
+    return WebAddress(url.scheme, bool(url.userinfo), url.host, url.port)
+
+
+async def resolve_by_system(host: str, port: int) -> Sequence[IpAddress]:
+    """The addresses of a host, as the machine's own resolver finds them."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ip_address(str(place[0])) for *_, place in found]
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Connects to public addresses alone, and to those that it has judged.
+
+    Each request is judged by itself, so that a redirect which is followed is judged as well. A host is looked up once:
+    the connection goes to the address that was judged, while certificate and ``Host`` header stay the host's. Nothing
+    is read from the environment, and no connection is used twice: one that was proven for a host would carry another's
+    request.
+
+    Raises (from requests):
+        RefusedAddressError: The address is not reached; nothing was connected to.
+
+    Source: SEC-3.
+    """
+
+    def __init__(
+        self,
+        inner: httpx2.AsyncBaseTransport | None = None,
+        resolve: Resolve = resolve_by_system,
+        pin: Pin = pinned,
+    ) -> None:
+        self._inner = inner or httpx2.AsyncHTTPTransport(
+            trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0)
+        )
+        self._resolve = resolve
+        self._pin = pin
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Judge the address, look its host up, and ask the address that was judged."""
+        refusal = judge(web_address(request.url))
+        if refusal is not None:
+            raise RefusedAddressError(refusal)
+        return await self._first_to_answer(request, await self._places(request.url))
+
+    async def aclose(self) -> None:
+        """Close what is open."""
+        await self._inner.aclose()
+
+    async def _places(self, url: httpx2.URL) -> Sequence[IpAddress]:
+        port = url.port or (443 if url.scheme == "https" else 80)
+        try:
+            found = await self._resolve(url.host, port)
+        except (OSError, ValueError) as error:
+            raise httpx2.ConnectError("the host is not known") from error
+        places = tuple(dict.fromkeys(self._pin(found)))
+        if not places:
+            raise RefusedAddressError("private")
+        return places
+
+    async def _first_to_answer(self, request: httpx2.Request, places: Sequence[IpAddress]) -> httpx2.Response:
+        for place in places[:-1]:
+            try:
+                return await self._inner.handle_async_request(_to(request, place))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return await self._inner.handle_async_request(_to(request, places[-1]))
+
+
+def guarded_client(
+    transport: httpx2.AsyncBaseTransport, within: timedelta, headers: Mapping[str, str] | None = None
+) -> httpx2.AsyncClient:
+    """A client whose every request goes through ``transport``: no proxy of the environment, no redirect, no cookie.
+
+    A caller that follows redirects asks again with the next address, which is judged anew.
+    """
+    return httpx2.AsyncClient(
+        transport=transport,
+        trust_env=False,
+        follow_redirects=False,
+        headers=headers,
+        timeout=httpx2.Timeout(within.total_seconds(), connect=CONNECT_WITHIN.total_seconds()),
+    )
+
+
+def _to(request: httpx2.Request, place: IpAddress) -> httpx2.Request:
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=str(place)),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": request.url.host},
+    )
