@@ -38,6 +38,10 @@ policies = st.sampled_from(["anyone", "asked"])
         (LaneState(None, FULL), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
         (LaneState(RUN, FULL, stops=True), "queue", "asked", Stop(RUN)),
         (LaneState(None, 0, stops=True), "auto", "anyone", Start()),
+        (LaneState(RUN, 0, compacting=True), "auto", "anyone", Queue()),
+        (LaneState(RUN, 3, compacting=True), "steer", "asked", Queue()),
+        (LaneState(RUN, 0, autonomous=True, stops=True, compacting=True), "auto", "asked", Queue()),
+        (LaneState(RUN, FULL, compacting=True), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
     ],
 )
 def test_a_delivery_takes_the_way_that_its_lane_leaves(

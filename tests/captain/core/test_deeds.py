@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from clankie_captain.core.commands import (
     BUSY,
+    COMPACTING,
     LOUD,
     NOTHING,
     QUIET,
@@ -104,3 +105,14 @@ def test_anybody_is_told_what_the_room_cost_today() -> None:
 def test_quiet_ends_with_its_hour_and_no_clock_that_is_set_back_prolongs_it(minutes: int | None) -> None:
     until = None if minutes is None else NOON + timedelta(minutes=minutes)
     assert is_quiet(until, NOON) == (minutes is not None and 0 < minutes <= 60)
+
+
+@pytest.mark.requirement("CTX-7")
+def test_what_begins_anew_needs_no_notes_and_does_not_wait_for_them() -> None:
+    compacting = replace(LIVE, speakers=frozenset(), compacting=True)
+    assert deed(given_by(OWNER, "new"), compacting, OWNERS, NOON) == Deed(RENEWED, Renew())
+    assert deed(given_by(OWNER, "stop"), compacting, OWNERS, NOON) == Deed(STOPPED, Halt())
+    assert deed(given_by(BOB, "stop"), compacting, OWNERS, NOON).change is None
+    assert deed(given_by(BOB, "status"), replace(compacting, waiting=2), OWNERS, NOON) == Deed(
+        f"{COMPACTING} 2 waiting."
+    )

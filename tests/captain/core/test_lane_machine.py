@@ -34,6 +34,7 @@ class Lane(RuleBasedStateMachine):
         super().__init__()
         self.runs = 0
         self.live: RunId | None = None
+        self.compacting = False
         self.now = NOON
         self.queue: list[DeliveryId] = []
         self.in_run: dict[DeliveryId, Hearing] = {}
@@ -61,13 +62,14 @@ class Lane(RuleBasedStateMachine):
         self.accepted.append(name)
         self.ready[name] = ready
         waiting = len(self.queue) + sum(each == "unheard" for each in self.in_run.values())
-        state = LaneState(self.live, waiting, autonomous, stops)
+        state = LaneState(self.live, waiting, autonomous, stops, self.compacting)
         decided = admission(state, delivery, policy)
         match decided:
             case Start():
                 self._start(name)
             case Steer(run):
                 assert run == self.live
+                assert not self.compacting, "words into a run that hears none"
                 self.in_run[name] = "unheard"
             case Queue():
                 self.queue.append(name)
@@ -75,10 +77,27 @@ class Lane(RuleBasedStateMachine):
                 self.results[name] = decided
             case Stop(run):
                 assert run == self.live
+                assert not self.compacting, "a message ended the compaction"
                 self.results[name] = decided
                 self._end(Broken(FailureCode.CAPTAIN_CANCELLED))
 
-    @precondition(lambda self: self.live is not None)
+    @precondition(lambda self: self.live is None)
+    @rule()
+    def compact(self) -> None:
+        """As soon as a run has ended and nothing waits: the lane is claimed like for a run."""
+        self.live, self.compacting = RunId("run_compaction"), True
+
+    @precondition(lambda self: self.compacting)
+    @rule()
+    def end_compaction(self) -> None:
+        self._follow()
+
+    def _follow(self) -> None:
+        self.live, self.compacting, self.in_run = None, False, {}
+        if self.queue:
+            self._start(self.queue.pop(0))
+
+    @precondition(lambda self: self.live is not None and not self.compacting)
     @rule(waited=st.integers(-20, 20))
     def reach_a_boundary(self, waited: int) -> None:
         assert self.live is not None
@@ -93,7 +112,7 @@ class Lane(RuleBasedStateMachine):
             self.in_run[each] = "heard"
             self.heard_in[self.live].append(each)
 
-    @precondition(lambda self: self.live is not None)
+    @precondition(lambda self: self.live is not None and not self.compacting)
     @rule(ending=st.sampled_from(ENDINGS))
     def end(self, ending: Reply | Broken) -> None:
         self._end(ending)
@@ -114,9 +133,7 @@ class Lane(RuleBasedStateMachine):
         self._check_absorbed(decided.results)
         self.queue = [*decided.requeued, *self.queue]
         self.queue.sort()
-        self.live, self.in_run = None, {}
-        if self.queue:
-            self._start(self.queue.pop(0))
+        self._follow()
 
     def _check_absorbed(self, results: tuple[Settled, ...]) -> None:
         replied = [each.delivery_id for each in results if isinstance(each, Replied)]
@@ -131,11 +148,14 @@ class Lane(RuleBasedStateMachine):
     def every_delivery_is_in_exactly_one_place(self) -> None:
         places = [*self.results, *self.queue, *self.in_run]
         assert sorted(places) == sorted(self.accepted), "lost, or in two places"
-        assert (self.live is None) == (not self.in_run)
+        assert (self.live is None or self.compacting) == (not self.in_run)
         assert self.live is not None or not self.queue, "somebody waits for a lane that is idle"
 
     def teardown(self) -> None:
         while self.live is not None:
+            if self.compacting:
+                self._follow()
+                continue
             for each in self.in_run:
                 self.ready[each] = True
             self.reach_a_boundary(0)
@@ -143,7 +163,7 @@ class Lane(RuleBasedStateMachine):
         assert sorted(self.results) == sorted(self.accepted)
 
 
-@pytest.mark.requirement("LANE-2", "LANE-4", "LANE-5", "LANE-6", "LANE-16")
+@pytest.mark.requirement("LANE-2", "LANE-4", "LANE-5", "LANE-6", "LANE-16", "CTX-7")
 class TestLane(Lane.TestCase):
     """Runs the machine."""
 

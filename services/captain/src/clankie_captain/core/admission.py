@@ -18,13 +18,15 @@ class LaneState:
     """A lane at the instant of admission.
 
     ``waiting`` counts its turns that no run has heard yet. ``autonomous`` says that no person waits for the live run,
-    and ``stops`` that the delivery is a plain "stop" of somebody whose words are in it.
+    ``stops`` that the delivery is a plain "stop" of somebody whose words are in it, and ``compacting`` that the run
+    only makes the history shorter, so that no words can join it.
     """
 
     live_run: RunId | None
     waiting: int
     autonomous: bool = False
     stops: bool = False
+    compacting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +77,15 @@ def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission
     """The way of one delivery into its lane.
 
     A lane with waiting turns and no live run is about to start the oldest of them, so a new delivery queues behind.
+    What comes while the history is made shorter waits for that, and never ends it (CTX-7, C26).
     In a conversation a person's words join a run that nobody waits for, and otherwise wait for their turn.
     """
-    if lane.stops and lane.live_run is not None:
+    if lane.stops and lane.live_run is not None and not lane.compacting:
         return Stop(lane.live_run)
     if lane.waiting >= bounds.QUEUED_TURNS:
         return Refuse(FailureCode.LANE_QUEUE_FULL)
     if lane.live_run is None:
         return Queue() if lane.waiting else Start()
-    if delivery == "queue" or (delivery == "auto" and policy == "asked" and not lane.autonomous):
+    if lane.compacting or delivery == "queue" or (delivery == "auto" and policy == "asked" and not lane.autonomous):
         return Queue()
     return Steer(lane.live_run)

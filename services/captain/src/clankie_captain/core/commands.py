@@ -21,6 +21,7 @@ RENEWED: Final = "This room begins anew: I have put what was said here behind me
 BUSY: Final = "Something is running here. Stop it first, or wait."
 QUIET: Final = "I am quiet here for an hour. /quiet again ends it."
 LOUD: Final = "I am back."
+COMPACTING: Final = "Putting together what was said here earlier; what comes now waits for it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def deed(command: Command, view: LaneView, owner: str | None, now: datetime) -> 
         case "stop":
             return Deed(NOTHING) if view.live is None else Deed(STOPPED, Halt())
         case "new":
-            return Deed(RENEWED, Renew()) if view.live is None else Deed(BUSY)
+            # What a compaction would keep is put behind him anyway.
+            return Deed(RENEWED, Renew()) if view.live is None or view.compacting else Deed(BUSY)
         case "quiet":
             return Deed(LOUD, Hush(None)) if view.quiet else Deed(QUIET, Hush(now + QUIET_FOR))
         case _:  # pragma: no cover
@@ -104,7 +106,9 @@ def _refusal(name: CommandName) -> str:
 
 def _status(view: LaneView, now: datetime) -> str:
     running = NOTHING
-    if view.started_at is not None:
+    if view.compacting:
+        running = COMPACTING
+    elif view.started_at is not None:
         running = f"At work for {max(0, round((now - view.started_at).total_seconds()))} s."
     waiting = f" {view.waiting} waiting." if view.waiting else ""
     quiet = " Quiet until somebody ends it with /quiet, or the hour is over." if view.quiet else ""

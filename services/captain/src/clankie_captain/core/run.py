@@ -7,8 +7,35 @@ from typing import Literal
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 from clankie_settings.wire.failure import FailureCode
 
-EntryKind = Literal["request", "response"]
-"""An entry that the model is shown: what was sent to it, or what it answered."""
+EntryKind = Literal["request", "response", "notes"]
+"""An entry that the model is shown: what was sent to it, what it answered, or notes in place of older entries."""
+
+UpdateFate = Literal["posted", "refused", "unknown"]
+"""What became of mid-turn words: in the room, not in the room, or nobody knows and it must not be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateOutcome:
+    """The fate of mid-turn words; ``reason`` is a sentence for the model where they were refused. Source: ROOM-3."""
+
+    fate: UpdateFate
+    reason: str = ""
+
+
+def room_refused(code: str | None) -> str:
+    """The reason of words that the room did not take; ``code`` is that of their receipt."""
+    return f"the room: {code}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """A call's result as it was kept when its tool had ended; ``payload`` is the agent's own JSON. Source: DUR-2."""
+
+    payload: str
+
+
+CallEnd = CallResult | UpdateOutcome
+"""What is known of a call that no request answers: its result, or the fate of the words that it sent."""
 
 
 @dataclass(frozen=True, slots=True)

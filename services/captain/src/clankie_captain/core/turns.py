@@ -6,7 +6,7 @@ from typing import Literal
 
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.settlement import RunOn, Settled
-from clankie_settings.ids import DeliveryId, LaneId, MessageId, PresenceId, RunId, TurnId
+from clankie_settings.ids import ActionId, DeliveryId, LaneId, MessageId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
 
 TurnState = Literal["queued", "steer", "heard", "live", "done"]
@@ -25,12 +25,16 @@ class Turn:
     result: Settled | None
 
 
+RunKind = Literal["turn", "compaction"]
+"""A run answers somebody, or it makes its lane's history shorter and has no owner. Source: CTX-7."""
+
+
 @dataclass(frozen=True, slots=True)
 class LiveRun:
     """A run that owns its lane for as long as ``epoch`` is the lane's.
 
     ``presence`` and ``owner`` name the delivery that carries the reply. ``attempt`` counts from 1. ``cancelled`` says
-    that somebody asked for its end.
+    that somebody asked for its end. A compaction has neither presence nor owner.
     """
 
     lane: LaneKey
@@ -41,6 +45,7 @@ class LiveRun:
     owner: DeliveryId
     started_at: datetime
     cancelled: bool = False
+    kind: RunKind = "turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,13 @@ class Numbered:
 
 
 @dataclass(frozen=True, slots=True)
+class Underway:
+    """Words that a call sent are stored as this action, and no receipt of it has come."""
+
+    action: ActionId
+
+
+@dataclass(frozen=True, slots=True)
 class Received:
     """What a receipt came to; ``latency`` from message to last part, where this receipt completed a reply."""
 
@@ -146,7 +158,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class LaneView:
-    """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run."""
+    """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run.
+
+    ``compacting`` says that the live run only makes the history shorter.
+    """
 
     live: RunId | None
     started_at: datetime | None
@@ -154,3 +169,4 @@ class LaneView:
     waiting: int
     quiet: bool
     tokens: int
+    compacting: bool = False
