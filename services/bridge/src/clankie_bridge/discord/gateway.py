@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from clankie_bridge.core.commands import DESCRIPTIONS
 from clankie_bridge.discord.payloads import snowflake
 from clankie_bridge.discord.rest import DISCORD, Rest
-from clankie_bridge.errors import CannotStart
+from clankie_bridge.errors import CannotStart, DiscordAway
 from clankie_bridge.ports import GatewayEvent, Log
 
 INTERACTION: Final = "INTERACTION_CREATE"
@@ -151,7 +151,7 @@ class Gateway:
 
         Raises:
             CannotStart: Discord will not have this token or these intents.
-            hikari.HikariError: Discord cannot be reached.
+            DiscordAway: The connection is lost, and hikari has given it up.
         """
         life = asyncio.create_task(self._live(), name="gateway")
         try:
@@ -162,6 +162,8 @@ class Gateway:
             raise CannotStart(REFUSED) from None
         except hikari.GatewayServerClosedConnectionError as closed:
             raise _reason(closed) from None
+        except hikari.HikariError as error:
+            raise DiscordAway(type(error).__name__) from None
         finally:
             await self.close()
             life.cancel()
@@ -233,4 +235,4 @@ def _reason(closed: hikari.GatewayServerClosedConnectionError) -> Exception:
         return CannotStart(REFUSED)
     if closed.code == _DISALLOWED_INTENTS:
         return CannotStart(MISSING_INTENT)
-    return closed
+    return DiscordAway(f"closed_{closed.code}")

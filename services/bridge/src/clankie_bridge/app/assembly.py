@@ -1,0 +1,238 @@
+"""The parts of the bridge, joined."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from clankie_bridge.app.policies import admitting, replying, switched
+from clankie_bridge.captain.actions import CaptainActions
+from clankie_bridge.captain.connection import Connection
+from clankie_bridge.captain.patience import Patience
+from clankie_bridge.captain.turns import CaptainTurns
+from clankie_bridge.core.addressing import Names
+from clankie_bridge.desk.cards import Cards
+from clankie_bridge.desk.catching_up import CatchingUp
+from clankie_bridge.desk.changes import Changes
+from clankie_bridge.desk.commands import Commands
+from clankie_bridge.desk.deliveries import Deliveries
+from clankie_bridge.desk.handing import Handing
+from clankie_bridge.desk.ingress import Ingress
+from clankie_bridge.desk.myself import Myself
+from clankie_bridge.desk.posting import Posting
+from clankie_bridge.desk.reading import Reading
+from clankie_bridge.desk.resumption import Resumption
+from clankie_bridge.desk.room import Rooms
+from clankie_bridge.desk.signals import Progress, Signals
+from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.desk.waiting import Waiting
+from clankie_bridge.discord.directory import Directory
+from clankie_bridge.discord.gateway import Tap
+from clankie_bridge.discord.history import DiscordHistory
+from clankie_bridge.discord.interactions import DiscordResponses
+from clankie_bridge.discord.rest import Rest
+from clankie_bridge.discord.send import DiscordSender, Gate
+from clankie_bridge.discord.surface import DiscordSurface
+from clankie_bridge.discord.typing import DiscordIndicator
+from clankie_bridge.evidence import EvidenceFile
+from clankie_bridge.ports import Log
+from clankie_settings.clock import Clock
+from clankie_settings.ids import PresenceId
+from clankie_settings.schema import BridgeSettings
+
+PRESENCE: Final = PresenceId("discord")
+"""The presence that this bridge is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What several parts share."""
+
+    captain: CaptainTurns
+    patience: Patience
+    history: DiscordHistory
+    tasks: Tasks
+    gate: Gate
+    surface: DiscordSurface
+    cards: Cards
+    directory: Directory
+    bot: Myself
+    rooms: Rooms = field(default_factory=Rooms)
+    deliveries: Deliveries = field(default_factory=Deliveries)
+    progress: Progress = field(default_factory=Progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What runs for as long as the bridge lives."""
+
+    ingress: Ingress
+    catching_up: CatchingUp
+    commands: Commands
+    signals: Signals
+    resumption: Resumption
+    rooms: Rooms
+    deliveries: Deliveries
+    cards: Cards
+
+    @property
+    def are_quiet(self) -> bool:
+        """Whether nothing waits to be handed over, no reply is on its way, and no card stays behind."""
+        return self.rooms.are_quiet and self.deliveries.are_quiet and self.cards.are_quiet
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What every part may need, and how the parts are joined."""
+
+    settings: BridgeSettings
+    log: Log
+    clock: Clock
+    jitter: Callable[[], float]
+    tap: Tap
+    evidence: EvidenceFile
+
+    def joined(self, rest: Rest, connection: Connection, tasks: Tasks) -> Parts:
+        """The parts, of which none works yet."""
+        common = self._common(rest, connection, tasks)
+        posting = self._posting(common, rest)
+        waiting = Waiting(
+            captain=common.captain,
+            patience=common.patience,
+            posting=posting,
+            notices=switched(common.directory, {key: room.notices for key, room in self.settings.rooms.items()}),
+            cards=common.cards,
+            deliveries=common.deliveries,
+            evidence=self.evidence,
+            tasks=tasks,
+            clock=self.clock,
+            jitter=self.jitter,
+            log=self.log,
+        )
+        resumption = Resumption(
+            captain=common.captain,
+            patience=common.patience,
+            waiting=waiting,
+            deliveries=common.deliveries,
+            rooms=common.rooms,
+            log=self.log,
+        )
+        ingress, catching_up = self._ingress(common, waiting, resumption)
+        signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self.log), rest)
+        return Parts(
+            ingress,
+            catching_up,
+            self._commands(common, rest),
+            signals,
+            resumption,
+            common.rooms,
+            common.deliveries,
+            common.cards,
+        )
+
+    def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
+        gate, directory = Gate(self.clock), Directory()
+        surface = DiscordSurface(rest, gate, self.clock, self.jitter, self.log)
+        card = switched(directory, {key: room.card for key, room in self.settings.rooms.items()})
+        return _Common(
+            captain=CaptainTurns(connection, PRESENCE),
+            patience=Patience(self.clock, self.jitter, self.log),
+            history=DiscordHistory(rest, self.log),
+            tasks=tasks,
+            gate=gate,
+            surface=surface,
+            cards=Cards(surface=surface, switch=card, tasks=tasks, clock=self.clock),
+            directory=directory,
+            bot=Myself(directory, Names(self.settings.names)),
+        )
+
+    def _posting(self, common: _Common, rest: Rest) -> Posting:
+        return Posting(
+            sender=DiscordSender(rest, common.gate, self.clock, self.jitter, self.log),
+            captain=common.captain,
+            patience=common.patience,
+            clock=self.clock,
+            log=self.log,
+            updates_before=common.progress.before_reply,
+        )
+
+    def _ingress(self, common: _Common, waiting: Waiting, resumption: Resumption) -> tuple[Ingress, CatchingUp]:
+        catching_up = CatchingUp(
+            every=self.settings.catch_up_after,
+            rooms=common.rooms,
+            clock=self.clock,
+            work=lambda room: handing.work(room),  # noqa: PLW0108 -- it is made below, of this
+        )
+        changes = self._changes(common)
+        handing = Handing(
+            presence_id=PRESENCE,
+            identity=common.bot.identity,
+            policies=replying(self.settings),
+            directory=common.directory,
+            reading=Reading(common.directory, common.history),
+            changes=changes,
+            catching_up=catching_up,
+            captain=common.captain,
+            patience=common.patience,
+            rooms=common.rooms,
+            deliveries=common.deliveries,
+            evidence=self.evidence,
+            tasks=common.tasks,
+            clock=self.clock,
+            log=self.log,
+            finish=waiting.finish,
+            resumed=resumption.taken_up,
+        )
+        return self._intake(common, handing, changes), catching_up
+
+    def _changes(self, common: _Common) -> Changes:
+        return Changes(
+            captain=common.captain,
+            patience=common.patience,
+            rooms=common.rooms,
+            deliveries=common.deliveries,
+            evidence=self.evidence,
+            log=self.log,
+            identity=common.bot.identity,
+        )
+
+    def _intake(self, common: _Common, handing: Handing, changes: Changes) -> Ingress:
+        return Ingress(
+            tap=self.tap,
+            directory=common.directory,
+            policy=admitting(self.settings),
+            rooms=common.rooms,
+            history=common.history,
+            evidence=self.evidence,
+            clock=self.clock,
+            log=self.log,
+            work=handing.work,
+            changed=changes.taken,
+            bot=common.bot,
+        )
+
+    def _commands(self, common: _Common, rest: Rest) -> Commands:
+        return Commands(
+            tap=self.tap,
+            directory=common.directory,
+            policy=admitting(self.settings),
+            captain=common.captain,
+            responses=DiscordResponses(rest, self.clock, self.log),
+            tasks=common.tasks,
+            log=self.log,
+        )
+
+    def _signals(self, common: _Common, posting: Posting, actions: CaptainActions, rest: Rest) -> Signals:
+        return Signals(
+            actions=actions,
+            progress=common.progress,
+            captain=common.captain,
+            patience=common.patience,
+            posting=posting,
+            indicator=DiscordIndicator(rest, self.log),
+            cards=common.cards,
+            surface=common.surface,
+            deliveries=common.deliveries,
+            rooms=common.rooms,
+            tasks=common.tasks,
+            log=self.log,
+        )

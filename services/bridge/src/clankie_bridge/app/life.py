@@ -1,0 +1,148 @@
+"""One life of the bridge: connect both sides, work, drain."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+
+from clankie_bridge.app.assembly import Assembly, Parts
+from clankie_bridge.captain.connection import Connection
+from clankie_bridge.core.pace import Backoff
+from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.discord.gateway import Gateway, Tap, check_application
+from clankie_bridge.discord.rest import DISCORD, Rest
+from clankie_bridge.errors import CannotStart, DiscordAway
+from clankie_bridge.evidence import EvidenceFile
+from clankie_bridge.ports import Log
+from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
+from clankie_settings.schema import BridgeSettings
+from clankie_settings.secrets import token as stored_token
+
+UNSET: Final = (
+    "DISCORD_BOT_TOKEN is not set: copy it from https://discord.com/developers/applications, your application, Bot, "
+    "into .env; to try Clankie without Discord run: clankie up"
+)
+NO_GUILDS: Final = "add your server's id to CLANKIE_DISCORD_GUILDS, or * for every server that invited him"
+
+_DISCORD_AWAY: Final = Backoff(timedelta(milliseconds=250), timedelta(seconds=15))
+_ALIVE_EVERY: Final = timedelta(seconds=10)
+_LIFE_SOUGHT_EVERY: Final = timedelta(seconds=1)
+_DRAIN: Final = timedelta(seconds=5)
+_DRAIN_TICK: Final = timedelta(milliseconds=50)
+
+
+class _Stopped(Exception):  # noqa: N818 -- ends the task group, is no error
+    """The bridge was asked to stop."""
+
+
+async def run(
+    settings: BridgeSettings, log: Log, stop: asyncio.Event, clock: Clock | None = None, ids: Ids | None = None
+) -> None:
+    """Be the bridge until ``stop`` is set.
+
+    Raises:
+        CannotStart: Somebody has to change something; the text says what.
+        clankie_settings.secrets.TokenFileError: The state folder cannot hold or give the captain's token.
+    """
+    token = settings.discord_bot_token
+    if token is None or not token.get_secret_value().strip():
+        raise CannotStart(UNSET)
+    if not settings.discord_guilds:
+        log.warning("no_guilds", remedy=NO_GUILDS)
+    bridge = Bridge(settings, token, log, clock or SystemClock(), ids or RandomIds())
+    await bridge.run(stop)
+
+
+class Bridge:
+    """The bridge with its settings; runs once."""
+
+    def __init__(self, settings: BridgeSettings, token: SecretStr, log: Log, clock: Clock, ids: Ids) -> None:
+        self._settings = settings
+        self._token = token
+        self._log = log
+        self._clock = clock
+        self._ids = ids
+        self._tap = Tap(log)
+        self._gateway = Gateway(token, settings.discord_rest_url, self._tap, log)
+        self._evidence = EvidenceFile(settings.state / "bridge" / "evidence.jsonl", clock, log)
+        self._assembly = Assembly(settings, log, clock, self._jitter, self._tap, self._evidence)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Connect both sides and work until ``stop`` is set.
+
+        Raises:
+            CannotStart: Discord will not have the token or the intents.
+        """
+        captain_token = stored_token(self._settings.captain_token, self._settings.state, "captain-token")
+        async with AsyncExitStack() as stack:
+            rest = await stack.enter_async_context(
+                Rest(self._token.get_secret_value(), self._settings.discord_rest_url or DISCORD)
+            )
+            connection = await stack.enter_async_context(Connection(self._settings.captain_url, captain_token))
+            try:
+                await self._work(rest, connection, stop)
+            except* _Stopped:
+                self._log.info("stopped")
+            except* CannotStart as group:
+                raise group.exceptions[0] from None
+            finally:
+                await self._evidence.flush()
+
+    async def _work(self, rest: Rest, connection: Connection, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._evidence.run())
+            parts = self._assembly.joined(rest, connection, Tasks(group, self._log))
+            group.create_task(self._stay_connected(rest))
+            group.create_task(parts.resumption.run())
+            group.create_task(parts.ingress.run())
+            group.create_task(parts.catching_up.run())
+            group.create_task(parts.commands.run())
+            group.create_task(parts.signals.run())
+            group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
+            await stop.wait()
+            self._tap.close()
+            await self._drain(parts)
+            raise _Stopped
+
+    async def _stay_connected(self, rest: Rest) -> None:
+        misses, checked = 0, False
+        while True:
+            try:
+                if not checked:
+                    await check_application(rest, self._log)
+                    checked = True
+                await self._gateway.run()
+                misses = 0
+            except DiscordAway as away:
+                self._log.warning("discord_away", code=away.cause)
+            await self._clock.sleep(_DISCORD_AWAY.wait(misses, self._jitter()))
+            misses += 1
+
+    async def _drain(self, parts: Parts) -> None:
+        deadline = self._clock.elapsed() + _DRAIN
+        for delivery in parts.deliveries:
+            parts.cards.end(delivery)
+        while self._clock.elapsed() < deadline and not (self._tap.is_empty and parts.are_quiet):
+            await self._clock.sleep(_DRAIN_TICK)
+
+    def _jitter(self) -> float:
+        """A chance number in 0..1, drawn from a fresh id."""
+        return int(self._ids.new("wait")[-8:], 16) / 0xFFFF_FFFF
+
+    async def _show_life(self, connection: Connection, path: Path) -> None:
+        while True:
+            alive = connection.reachable and self._gateway.is_connected
+            if alive:
+                try:
+                    await asyncio.to_thread(_touch, path)
+                except OSError as error:
+                    self._log.warning("heartbeat_unwritable", reason=error.strerror)
+            await self._clock.sleep(_ALIVE_EVERY if alive else _LIFE_SOUGHT_EVERY)
+
+
+def _touch(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
