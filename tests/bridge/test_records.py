@@ -1,5 +1,6 @@
 """Evidence and log: content-free, bounded, and never in the way."""
 
+import asyncio
 import io
 import json
 import logging
@@ -60,18 +61,37 @@ async def test_beyond_the_bound_lines_are_counted(tmp_path: Path, monkeypatch: p
     assert [line.get("lost") for line in lines(path)] == [None, None, 3]
 
 
-async def test_a_disk_that_refuses_is_said_once_and_its_lines_are_counted(tmp_path: Path) -> None:
+@pytest.mark.requirement("DUR-3")
+async def test_a_disk_that_refuses_is_said_once_and_its_lines_wait(tmp_path: Path) -> None:
     (tmp_path / "bridge").write_text("a file where the folder should be")
     log = KeptLog()
     evidence = EvidenceFile(tmp_path / "bridge" / "evidence.jsonl", SystemClock(), log)
-    for _ in range(2):
-        evidence.record(Happened.DROPPED, "1", "2")
+    for number in range(2):
+        evidence.record(Happened.DROPPED, str(number), "2")
         await evidence.flush()
-    assert len(log.of("evidence_unwritable")) == 1
+    (said,) = log.of("evidence_unwritable")
+    assert "make room" in said["remedy"]
     (tmp_path / "bridge").unlink()
-    evidence.record(Happened.DROPPED, "1", "2")
+    evidence.record(Happened.DROPPED, "2", "2")
     await evidence.flush()
-    assert lines(tmp_path / "bridge" / "evidence.jsonl")[-1]["lost"] == 2
+    assert [each["message_id"] for each in lines(tmp_path / "bridge" / "evidence.jsonl")] == ["0", "1", "2"]
+
+
+@pytest.mark.requirement("DUR-3")
+async def test_lines_that_the_disk_did_not_take_are_written_by_themselves_once_it_does(tmp_path: Path) -> None:
+    (tmp_path / "bridge").write_text("a file where the folder should be")
+    log, path = KeptLog(), tmp_path / "bridge" / "evidence.jsonl"
+    evidence = EvidenceFile(path, SystemClock(), log)
+    life = asyncio.create_task(evidence.run())
+    evidence.record(Happened.DROPPED, "1", "2")
+    await log.until("evidence_unwritable")
+    (tmp_path / "bridge").unlink()
+    async with asyncio.timeout(20):
+        while not await asyncio.to_thread(path.exists) or not lines(path):
+            pass
+    life.cancel()
+    await asyncio.gather(life, return_exceptions=True)
+    assert [each["message_id"] for each in lines(path)] == ["1"]
 
 
 @pytest.fixture

@@ -2,35 +2,47 @@
 
 import asyncio
 import json
+from collections import deque
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 import structlog
 
 from clankie_captain.ports import SettledRun, TurnLog
+from clankie_settings import jsonl
+
+HELD: Final = 1_000
+"""Lines that wait for a disk that is full; the oldest go beyond them."""
 
 _log = structlog.get_logger()
 
 
 class TurnFile:
-    """The file, appended to one line at a time."""
+    """The file, appended to whole lines at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._turn = asyncio.Lock()
+        self._held: deque[str] = deque(maxlen=HELD)
+        self._failing = False
 
     async def settled(self, record: SettledRun) -> None:
-        """Write one line. Never raises: a log that cannot be written costs the line, not the turn."""
-        line = json.dumps(_content_free(record)) + "\n"
-        async with self._turn:
-            try:
-                await asyncio.to_thread(self._append, line)
-            except OSError as error:
-                _log.warning("turn_log.unwritable", errno=error.errno)
+        """Write one line, behind those that could not be written before.
 
-    def _append(self, line: str) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line)
+        Never raises: a log that cannot be written never costs a turn.
+        """
+        async with self._turn:
+            self._held.append(json.dumps(_content_free(record)))
+            try:
+                await asyncio.to_thread(jsonl.append, self._path, tuple(self._held))
+            except OSError as error:
+                if not self._failing:
+                    _log.warning("turn_log.unwritable", errno=error.errno)
+                self._failing = True
+            else:
+                self._held.clear()
+                self._failing = False
 
 
 class TurnLogs:
