@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from ipaddress import ip_address
@@ -48,13 +49,19 @@ async def resolve_by_system(host: str, port: int) -> Sequence[IpAddress]:
     return [ip_address(str(place[0])) for *_, place in found]
 
 
+def direct(verify: ssl.SSLContext | bool = True) -> httpx2.AsyncBaseTransport:
+    """Connects without any proxy, and uses no connection twice.
+
+    Connections to one address are alike to the pool: one that was proven for a host would carry another's request.
+    """
+    return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+
+
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """Connects to public addresses alone, and to those that it has judged.
 
     Each request is judged by itself, so that a redirect which is followed is judged as well. A host is looked up once:
-    the connection goes to the address that was judged, while certificate and ``Host`` header stay the host's. Nothing
-    is read from the environment, and no connection is used twice: one that was proven for a host would carry another's
-    request.
+    the connection goes to the address that was judged, while certificate and ``Host`` header stay the host's.
 
     Raises (from requests):
         RefusedAddressError: The address is not reached; nothing was connected to.
@@ -68,9 +75,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         resolve: Resolve = resolve_by_system,
         pin: Pin = pinned,
     ) -> None:
-        self._inner = inner or httpx2.AsyncHTTPTransport(
-            trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0)
-        )
+        self._inner = inner or direct()
         self._resolve = resolve
         self._pin = pin
 
