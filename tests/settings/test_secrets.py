@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from clankie_settings.secrets import TokenFileError, token
+from tests.disks import small_disk
 
 pytestmark = pytest.mark.requirement("SEC-1")
 
@@ -98,6 +99,18 @@ def test_a_folder_that_cannot_hold_the_file_says_what_to_do(tmp_path: Path) -> N
     (tmp_path / "state").write_text("a file, not a folder")
     with pytest.raises(TokenFileError, match="Make the folder writable, or set the token"):
         token(None, tmp_path / "state", "captain-token")
+
+
+@pytest.mark.requirement("DUR-3")
+def test_a_disk_that_is_full_says_what_to_do_and_keeps_no_half_token(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "state", 64 * 1024) as disk:
+        disk.fill()
+        with pytest.raises(TokenFileError, match="Make room on that disk"):
+            token(None, disk.folder, "captain-token")
+        disk.empty()
+        made = token(None, disk.folder, "captain-token").get_secret_value()
+        assert len(made) > 20
+        assert [each.name for each in (disk.folder / "secrets").iterdir()] == ["captain-token"]
 
 
 def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Tokens of presences and of the operator: given, or made once in the state folder."""
 
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -14,8 +15,8 @@ class TokenFileError(Exception):
         path: The file concerned.
     """
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: {reason}. Make the folder writable, or set the token in the environment.")
+    def __init__(self, path: Path, reason: str, remedy: str = "Make the folder writable") -> None:
+        super().__init__(f"{path}: {reason}. {remedy}, or set the token in the environment.")
         self.path = path
 
 
@@ -39,7 +40,8 @@ def token(given: SecretStr | None, state: Path, name: str) -> SecretStr:
         value = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a token"
-        raise TokenFileError(path, reason) from error
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise TokenFileError(path, reason, *["Make room on that disk"] * full) from error
     if not value:
         raise TokenFileError(path, "the token file is empty; delete it")
     return SecretStr(value)

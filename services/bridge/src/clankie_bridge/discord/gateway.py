@@ -51,7 +51,9 @@ INTERACTIONS: Final = 1_000
 
 _MARKED_ROOMS: Final = 1_000
 _AUTHENTICATION_FAILED: Final = 4004
+_SHARDING_REQUIRED: Final = 4011
 _DISALLOWED_INTENTS: Final = 4014
+_OUTDATED: Final = frozenset({4010, 4012, 4013})
 
 REFUSED: Final = (
     "Discord refuses DISCORD_BOT_TOKEN: copy the token anew from https://discord.com/developers/applications, "
@@ -60,6 +62,11 @@ REFUSED: Final = (
 MISSING_INTENT: Final = (
     "The Message Content intent is off: switch it on at https://discord.com/developers/applications, "
     "your application, Bot, Privileged Gateway Intents, then start again"
+)
+
+TOO_MANY_SERVERS: Final = (
+    "Discord wants this bot to connect in shards, since it is in more servers than one connection may carry: "
+    "let it leave some"
 )
 
 
@@ -235,4 +242,9 @@ def _reason(closed: hikari.GatewayServerClosedConnectionError) -> Exception:
         return CannotStart(REFUSED)
     if closed.code == _DISALLOWED_INTENTS:
         return CannotStart(MISSING_INTENT)
+    if closed.code == _SHARDING_REQUIRED:
+        return CannotStart(TOO_MANY_SERVERS)
+    if closed.code in _OUTDATED:
+        # To connect again would change nothing, and Discord takes the token from whoever does it all day.
+        return CannotStart(f"Discord takes no connection of this kind any more (code {closed.code}): upgrade Clankie")
     return DiscordAway(f"closed_{closed.code}")

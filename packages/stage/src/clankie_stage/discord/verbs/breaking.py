@@ -7,6 +7,9 @@ from clankie_stage.discord.verbs.parts import Verbs
 
 RECONNECT, INVALID_SESSION = 7, 9
 
+SESSION_ENDED = frozenset({4007, 4009})
+"""Close codes after which Discord wants a new session: an invalid sequence number, and a session that timed out."""
+
 
 class Breaking(Verbs):
     """Faults of requests, ends of connections, and how the stage behaves."""
@@ -64,11 +67,13 @@ class Breaking(Verbs):
         return len(connected)
 
     def close(self, code: int, reason: str = "") -> int:
-        """Close every gateway connection with a code. Returns how many."""
+        """Close every gateway connection with a code; 4007 and 4009 end the session as well. Returns how many."""
         connected = self.parts.sessions.connected()
         for session in connected:
             if session.socket is not None:
                 session.socket.close(code, reason)
+            if code in SESSION_ENDED:
+                del self.parts.sessions.by_id[session.id]
         return len(connected)
 
     def forget_sessions(self) -> None:
