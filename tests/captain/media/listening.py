@@ -51,14 +51,19 @@ async def never(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
 async def listening(answer: Answer | bytes, tls: ssl.SSLContext | None = None) -> AsyncGenerator[Listener]:
     listener = Listener()
     serve = saying(answer) if isinstance(answer, bytes) else answer
+    open_ones: set[asyncio.Task[None] | None] = set()
 
     async def on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         listener.connections += 1
-        with suppress(OSError, asyncio.IncompleteReadError):
-            listener.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
-            await serve(reader, writer)
-        with suppress(OSError):
-            writer.close()
+        open_ones.add(asyncio.current_task())
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                listener.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+                await serve(reader, writer)
+                writer.close()
+                await writer.wait_closed()
+        finally:
+            writer.transport.abort()
 
     server = await asyncio.start_server(on, "127.0.0.1", 0, ssl=tls)
     listener.port = server.sockets[0].getsockname()[1]
@@ -66,3 +71,11 @@ async def listening(answer: Answer | bytes, tls: ssl.SSLContext | None = None) -
         yield listener
     finally:
         server.close()
+        for task in open_ones:
+            assert task is not None
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        # A transport is gone one round after it was told to go.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
