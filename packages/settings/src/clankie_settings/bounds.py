@@ -126,6 +126,34 @@ TYPING_EVERY: Final = timedelta(seconds=8)
 ACTIVITY_EVERY: Final = timedelta(seconds=5)
 """Refresh of a run's work in tools, whose elapsed time moves on. Source: ROOM-4."""
 
+# --- presences ----------------------------------------------------------------------------------
+LEASE_SECONDS: Final = 15
+"""How long a presence's process is the only one after each renewal, in seconds. Source: C74."""
+
+LEASE_RENEWED_EVERY: Final = timedelta(seconds=5)
+"""How often the lease is renewed. Source: C74."""
+
+OWED_ADDRESSED: Final = timedelta(hours=6)
+"""How long after it settled a reply is still posted where somebody addressed him. Source: OUT-5."""
+
+OWED_OTHERWISE: Final = timedelta(minutes=15)
+"""How long after it settled any other reply is still posted. Source: OUT-5."""
+
+MISSED_ADDRESSED: Final = timedelta(hours=6)
+"""Age up to which a missed message that addressed him is answered. Source: ING-9."""
+
+MISSED_OTHERWISE: Final = timedelta(minutes=15)
+"""Age up to which any other missed message is handed over; an older one is context. Source: ING-9."""
+
+MISSED_ROOMS: Final = 500
+"""Rooms that are read after an absence, the liveliest first. Source: ING-9."""
+
+MISSED_DMS: Final = 100
+"""Direct messages among them, the latest first. Source: ING-9."""
+
+MISSED_PAGES: Final = 3
+"""Pages of 100 messages that are read of one room after an absence, the newest first. Source: ING-9."""
+
 # --- Discord ------------------------------------------------------------------------------------
 MESSAGE_CHARS: Final = 2_000
 """Longest Discord message, in characters. Source: Discord's documentation."""

@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from clankie_captain.agent.model import build_loop
-from clankie_captain.api import actions, conversations, health, lanes, openapi, problems, turns
+from clankie_captain.api import actions, conversations, health, lanes, leases, openapi, problems, turns
 from clankie_captain.api.auth import Keys
 from clankie_captain.api.context import Captain
 from clankie_captain.api.header import WireHeader
@@ -40,6 +40,7 @@ from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database, StateLock
 from clankie_captain.store.events import EventStore
 from clankie_captain.store.lanes import LaneStore
+from clankie_captain.store.leases import LeaseStore
 from clankie_captain.store.presences import PresenceStore
 from clankie_captain.store.runs import RunStore
 from clankie_captain.store.transcripts import TranscriptStore
@@ -94,7 +95,7 @@ def build(
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
     app.add_middleware(WireHeader)
-    for resource in (turns, actions, conversations, lanes, health):
+    for resource in (turns, actions, leases, conversations, lanes, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
@@ -163,6 +164,7 @@ def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
         transcripts=TranscriptStore(store),
         deliveries=deliveries,
         presences=PresenceStore(store),
+        leases=LeaseStore(store),
         actions=held,
         registry=registry,
         signals=signals,

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.commands import Deed
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.lease import Asking, Held
 from clankie_captain.core.pictures import Decoded, Undecodable
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Entry, Finish, Order, Usage, Words
@@ -304,6 +305,18 @@ class Presences(Protocol):
 
     async def seen(self) -> tuple[tuple[PresenceId, datetime], ...]:
         """All presences and when each was last heard of."""
+        ...
+
+
+class Leases(Protocol):
+    """Who may act as a presence; ``store/leases.py`` says what each promises."""
+
+    async def ask(self, presence: PresenceId, asking: Asking, at: datetime) -> Held | None:
+        """Give, renew or take back a lease."""
+        ...
+
+    async def holder(self, presence: PresenceId) -> str | None:
+        """The process that has the lease, or had it last."""
         ...
 
 

@@ -24,13 +24,17 @@ Parts = Annotated[Captain, Depends(captain)]
 
 @router.get("/presences/{presence_id}/actions")
 async def stream(
-    parts: Parts, presence: AskingPresence, presence_id: str, last_event_id: Annotated[str | None, Header()] = None
+    parts: Parts,
+    presence: AskingPresence,
+    presence_id: str,
+    last_event_id: Annotated[str | None, Header()] = None,
+    clankie_instance: Annotated[str | None, Header()] = None,
 ) -> Response:
     """What the captain wants in the presence's rooms, as server-sent events."""
     own(presence, presence_id)
     after = streams.last_event(last_event_id) or 0
     await parts.presences.alive(presence, parts.clock.now())
-    return streams.response(_events(parts, presence, after))
+    return streams.response(_events(parts, presence, clankie_instance, after))
 
 
 @router.post("/presences/{presence_id}/commands")
@@ -69,11 +73,16 @@ def own(presence: PresenceId, named: str) -> None:
         raise ProblemError(403, "presence_mismatch", "a presence reaches only what is its own", "presence_id")
 
 
-async def _events(parts: Captain, presence: PresenceId, after: int) -> AsyncIterator[bytes]:
+async def _may_hear(parts: Captain, presence: PresenceId, instance: str | None) -> bool:
+    """Whether a stream's process has the lease still: what a second one were told, both would do. Source: C74."""
+    return instance is None or await parts.leases.holder(presence) in (None, instance)
+
+
+async def _events(parts: Captain, presence: PresenceId, instance: str | None, after: int) -> AsyncIterator[bytes]:
     with parts.signals.inbox(presence) as inbox:
         yield format_sse_event(comment=streams.CONNECTED)
         sign: Sign | None = Nudge()
-        while not parts.signals.closed:
+        while not parts.signals.closed and await _may_hear(parts, presence, instance):
             match sign:
                 case Nudge():
                     while stored := await parts.actions.pending(presence, after):

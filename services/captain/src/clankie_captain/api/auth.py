@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from clankie_captain.api.problems import ProblemError
 from clankie_captain.core.lane import OPERATOR
 from clankie_settings.ids import PresenceId
+from clankie_settings.wire.lease import INSTANCE_HEADER, PRESENCE_LEASED
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,36 @@ async def operator(request: Request) -> None:
     raise ProblemError(401, "token_unknown", "the token is not the operator's; `clankie token operator` prints it")
 
 
-AskingPresence = Annotated[PresenceId, Depends(presence)]
+AskingProcess = Annotated[PresenceId, Depends(presence)]
+"""Route parameter: the presence that asks, by whichever of its processes."""
+
+
+async def fenced(request: Request, known: AskingProcess) -> PresenceId:
+    """The presence that asks, by the process that has its lease, or by one that names none.
+
+    Raises:
+        ProblemError: 401 and 403 as for ``presence``; 409 for another process.
+
+    Source: C74.
+    """
+    await _prove(request, known)
+    return known
+
+
+async def _prove(request: Request, known: PresenceId) -> None:
+    instance = request.headers.get(INSTANCE_HEADER)
+    if instance is not None and await request.app.state.captain.leases.holder(known) not in (None, instance):
+        raise taken()
+
+
+def taken() -> ProblemError:
+    """The answer to a process of a presence whose lease another one has."""
+    return ProblemError(
+        409, PRESENCE_LEASED, "another process of this presence holds the lease: stop one of the two, or wait"
+    )
+
+
+AskingPresence = Annotated[PresenceId, Depends(fenced)]
 """Route parameter: the presence that asks."""
 
 
@@ -88,6 +118,7 @@ async def speaker(request: Request) -> PresenceId:
     token, keys = _bearer(request), _keys(request)
     known = keys.presence(token)
     if known is not None:
+        await _prove(request, known)
         return known
     if keys.is_operator(token):
         return OPERATOR

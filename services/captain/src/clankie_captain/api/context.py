@@ -15,7 +15,7 @@ from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.metrics import Metrics
-from clankie_captain.ports import Actions, Deliveries, Events, Presences, Transcripts
+from clankie_captain.ports import Actions, Deliveries, Events, Leases, Presences, Transcripts
 from clankie_settings.clock import Clock
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -33,6 +33,7 @@ class Captain:
     transcripts: Transcripts
     deliveries: Deliveries
     presences: Presences
+    leases: Leases
     actions: Actions
     registry: Registry
     signals: Signals

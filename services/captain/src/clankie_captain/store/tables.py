@@ -150,6 +150,20 @@ presence = Table(
     Column("alive_at", Moment, nullable=False),
 )
 
+lease = Table(
+    "lease",
+    metadata,
+    Column("presence", String, primary_key=True),
+    Column("holder", String, nullable=False),
+    Column("fence", Integer, nullable=False),
+    Column("renewed_at", Moment, nullable=False),
+    Column("ttl_s", Integer, nullable=False),
+    Column("listening_at", Moment),
+    Column("missed_since", Moment),
+    Column("last_action", Integer, nullable=False),
+)
+"""Which process of a presence is the only one."""
+
 room = Table(
     "room",
     metadata,

@@ -118,6 +118,17 @@ def _presences() -> None:
         sa.Column("alive_at", sa.BigInteger, nullable=False),
     )
     op.create_table(
+        "lease",
+        sa.Column("presence", sa.String, primary_key=True),
+        sa.Column("holder", sa.String, nullable=False),
+        sa.Column("fence", sa.Integer, nullable=False),
+        sa.Column("renewed_at", sa.BigInteger, nullable=False),
+        sa.Column("ttl_s", sa.Integer, nullable=False),
+        sa.Column("listening_at", sa.BigInteger),
+        sa.Column("missed_since", sa.BigInteger),
+        sa.Column("last_action", sa.Integer, nullable=False),
+    )
+    op.create_table(
         "room",
         sa.Column("presence", sa.String, nullable=False),
         sa.Column("key", sa.String, nullable=False),
