@@ -46,6 +46,39 @@ SHELF_BYTES: Final = 2 * 1024 * 1024 * 1024
 FETCH_TIME: Final = timedelta(seconds=10)
 """How long a picture's headers and body together may take. Source: IMG-2."""
 
+PICTURE_PIXELS: Final = 64_000_000
+"""Pixels of a picture that is decoded at most; a larger one is counted. Source: IMG-3."""
+
+PICTURE_SIDE: Final = 1_568
+"""Longest side of a part, in pixels: what the strictest provider still looks at. Source: IMG-3."""
+
+PICTURE_PART_BYTES: Final = 1536 * 1024
+"""Largest encoded part, in bytes; eight of them in base64 stay below every provider's request. Source: C32."""
+
+FRAME_SIDE: Final = 1_024
+"""Longest side of a frame of something that moves, in pixels. Source: IMG-5."""
+
+FILM_SPAN: Final = timedelta(seconds=60)
+"""How much of a film is looked at. Source: IMG-5."""
+
+FILM_PIXELS: Final = 4096 * 2304
+"""Pixels of a film's frame that is decoded at most. Source: IMG-5."""
+
+FRAMES_TIME: Final = timedelta(seconds=5)
+"""How long frames of one moving picture are gathered. Source: IMG-5."""
+
+DECODE_TIME: Final = timedelta(seconds=10)
+"""How long a worker may take for one picture, in wall time and in processor time, until it is killed. Source: IMG-3."""
+
+DECODE_MEMORY: Final = 640 * 1024 * 1024
+"""Address space of a worker that decodes a picture, in bytes. Source: IMG-3."""
+
+FILM_MEMORY: Final = 1536 * 1024 * 1024
+"""Address space of a worker that takes a film apart, and of its ffmpeg, in bytes each. Source: IMG-5."""
+
+DECODERS: Final = 2
+"""Workers that decode at the same time; other pictures wait. Source: IMG-3."""
+
 CONTEXT_MESSAGES: Final = 12
 """Channel messages a trigger carries as backlog at most. Source: CTX-1."""
 
@@ -106,6 +139,9 @@ STALL_TICK: Final = timedelta(seconds=5)
 
 BYTES_HOLD: Final = timedelta(minutes=15)
 """How long bytes without an event (pings, comments) hold a run since its last event. Source: FAIL-3."""
+
+COMPACT_WITHIN: Final = timedelta(minutes=5)
+"""How long a compaction may hold its lane, however alive it is: people wait for it. Source: CTX-7."""
 
 ABORT_GRACE: Final = timedelta(seconds=5)
 """How long an aborted run may take to unwind before its lane is released without it. Source: C05."""
