@@ -1,8 +1,6 @@
 """One process, one connection, durable commits, and refusals that say what to do."""
 
 import asyncio
-import contextlib
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -13,10 +11,9 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import OperationalError
 
 from clankie_captain.core.lane import LaneKey
-from clankie_captain.errors import StoreError, StoreLockedError, StoreVersionError
+from clankie_captain.errors import StoreDamagedError, StoreError, StoreFullError, StoreLockedError, StoreVersionError
 from clankie_captain.store.engine import Database, StateLock
 from clankie_captain.store.tables import metadata
 from clankie_settings.ids import LaneId
@@ -107,19 +104,21 @@ async def test_a_folder_that_cannot_be_made_is_a_clear_refusal(tmp_path: Path) -
 
 async def test_a_file_that_is_no_database_is_a_clear_refusal_without_its_content(tmp_path: Path) -> None:
     (tmp_path / "captain.db").write_bytes(b"canary-content " * 400)
-    with pytest.raises(StoreError, match="check the disk and the state folder") as refused:
+    before = (tmp_path / "captain.db").read_bytes()
+    with pytest.raises(StoreDamagedError, match="put a backup in its place") as refused:
         await Database.open(address(tmp_path / "captain.db"))
     assert "canary" not in str(refused.value)
+    assert (tmp_path / "captain.db").read_bytes() == before
 
 
 async def test_a_database_of_a_newer_captain_is_refused_and_left_as_it_is(shelf: Shelf) -> None:
     await shelf.accept("400")
     await shelf.rows("UPDATE alembic_version SET version_num = '9999' RETURNING version_num")
     await shelf.database.close()
+    before = shelf.path.read_bytes()
     with pytest.raises(StoreVersionError, match="upgrade this captain"):
         await Shelf.open(shelf.path)
-    with contextlib.closing(sqlite3.connect(shelf.path)) as connection:
-        assert connection.execute("SELECT id FROM delivery").fetchall() == [("400",)]
+    assert shelf.path.read_bytes() == before
 
 
 async def test_opening_again_migrates_nothing_and_loses_nothing(shelf: Shelf) -> None:
@@ -151,7 +150,7 @@ async def test_a_full_disk_is_an_error_that_leaves_nothing_half_written_and_pass
     await shelf.accept("400")
     pages = await pragma(shelf.database, "page_count")
     await pragma(shelf.database, f"max_page_count={pages}")
-    with pytest.raises(OperationalError, match="full"):
+    with pytest.raises(StoreFullError, match="make room"):
         await shelf.accept(trigger("401", "x" * 16_000))
     assert [row.id for row in await shelf.rows("SELECT id FROM delivery")] == ["400"]
     await pragma(shelf.database, "max_page_count=100000")

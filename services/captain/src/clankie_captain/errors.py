@@ -6,6 +6,7 @@ CaptainError
 ├── UnknownActionError       no such action for this presence
 ├── DrainingError            the captain stops and takes nothing new
 ├── FencedError              a run that no longer owns its lane tried to write
+├── LaneBusyError            a lane is at work, or owes a reply
 ├── RefusedAddressError      an outside address that is not reached
 ├── StoreError               the store cannot be used
 │   ├── StoreLockedError     another captain holds the state folder
@@ -80,6 +81,14 @@ class RefusedAddressError(CaptainError):
     def __init__(self, reason: str) -> None:
         super().__init__(f"the address is not reached ({reason}); only public web addresses are")
         self.reason = reason
+
+
+class LaneBusyError(CaptainError):
+    """A lane cannot be changed from outside: a run is live in it, words wait, or a reply is still owed."""
+
+    def __init__(self, lane: LaneId) -> None:
+        super().__init__("a lane is at work or still owes its room a reply; try again once it is done")
+        self.lane = lane
 
 
 class StoreError(CaptainError):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
-from clankie_cli.checks.finding import Finding, ok, skipped, wrong
+from clankie_cli.checks.finding import Finding, note, ok, skipped, wrong
 from clankie_cli.plain import counted
 from clankie_settings.schema import CaptainSettings
 
@@ -49,11 +49,20 @@ async def database(env: Mapping[str, str], settings: CaptainSettings, state: Pat
         return ok("database", f"{path} is not there yet; the captain makes it when it starts")
     if said.get("fault"):
         return wrong("database", f"{path} cannot be read ({said['fault']}): stop Clankie and put a backup in its place")
+    if said.get("foreign"):
+        return wrong("database", f"{path} holds another program's data: set CLANKIE_DATABASE_URL to a file of its own")
     if not said.get("known"):
         return wrong("database", f"{path} was written by a newer Clankie ({said['revision']}): upgrade this one")
+    if said.get("revision") is None:
+        return ok("database", f"{path} is empty yet; the captain fills it when it starts")
     older = said.get("revision") != said.get("newest")
     then = "; the captain brings it up to date when it starts" if older else ""
-    return ok("database", f"{path}, schema {said['revision']}, {counted(int(said['lanes']), 'lane')}{then}")
+    found = f"{path}, schema {said['revision']}, {counted(int(said['lanes']), 'lane')}{then}"
+    return note("database", f"{found}; {_old(said)}") if said.get("sqlite_old") else ok("database", found)
+
+
+def _old(said: Json) -> str:
+    return f"SQLite {said['sqlite']} can damage it where several programs write: let nothing else write to it"
 
 
 def _model(said: Json, *, ask: bool) -> Finding:

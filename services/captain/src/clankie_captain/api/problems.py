@@ -21,6 +21,9 @@ _CODES: dict[type[errors.CaptainError], tuple[int, str]] = {
     errors.UnknownActionError: (404, "unknown_action"),
     errors.StartedError: (409, "started"),
     errors.DrainingError: (503, "draining"),
+    # The first that fits counts.
+    errors.StoreFullError: (507, "store_full"),
+    errors.StoreError: (503, "store_failed"),
 }
 
 
@@ -50,7 +53,7 @@ def install(app: FastAPI) -> None:
 def _response(problem: Problem) -> Response:
     # Here as well as in the middleware, which the answer to a fault no longer passes.
     headers = {WIRE_HEADER: str(WIRE_VERSION)}
-    if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.INSUFFICIENT_STORAGE):
         headers["Retry-After"] = "2"
     if problem.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"

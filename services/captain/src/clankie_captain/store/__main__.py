@@ -5,7 +5,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from clankie_captain.store.inspection import inspect
+from clankie_captain.store.inspection import LOOKED_THROUGH, inspect
 
 
 def main(arguments: list[str]) -> int:
@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m clankie_captain.store FILE", file=sys.stderr)
         return 2
-    print(json.dumps(asdict(inspect(Path(arguments[0])))))
+    print(json.dumps(asdict(inspect(Path(arguments[0]), look_through=LOOKED_THROUGH))))
     return 0
 
 

@@ -1,28 +1,52 @@
 """Open the database: one process, one connection, durable commits. Source: DUR-3."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import sqlite3
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
 import aiosqlite
+import structlog
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
-from clankie_captain.errors import StoreError, StoreLockedError
+from clankie_captain.errors import StoreDamagedError, StoreError, StoreFullError, StoreLockedError
+from clankie_captain.store.faults import meaning
+from clankie_captain.store.inspection import admit, is_old
 from clankie_captain.store.schema import migrate
 
 BUSY_MS: Final = 5_000
 """How long SQLite waits for another holder of the file, in milliseconds; only a backup ever is one."""
 
-PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
+PRAGMAS: Final = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    f"busy_timeout={BUSY_MS}",
+    "foreign_keys=ON",
+    "secure_delete=ON",  # what was forgotten is overwritten, not only unlinked
+)
 """What the connection promises; the first two are read back at start. Source: DUR-3."""
 
+CHECKED_FOR: Final = timedelta(seconds=1)
+"""How long a start looks for damage; ``clankie doctor`` looks longer."""
+
+MEMORY: Final = ":memory:"
+NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+OLD_SQLITE: Final = (
+    "this SQLite can damage a database that several programs write at once; Clankie writes over one connection, so let "
+    "nothing else write to captain.db, and upgrade to 3.51.3 (or 3.50.7, 3.44.6) when you can"
+)
+
 T = TypeVar("T")
+
+_log = structlog.get_logger()
 
 
 class StateLock:
@@ -39,6 +63,8 @@ class StateLock:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
+            if error.errno in NO_SPACE:
+                raise StoreFullError from error
             raise StoreError(f"{path.parent}: {error.strerror}; make the state folder writable") from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -75,13 +101,15 @@ class Database:
     """The one connection, on a thread of its own, and the only way to a transaction.
 
     A transaction once asked for is finished even where its caller is cancelled, so that a cancelled run never leaves
-    the connection in the middle of one.
+    the connection in the middle of one. Where the disk is full, one fails whole, and the next may succeed; where the
+    file is damaged, none is tried any more, since writing on would damage what is left.
     """
 
     def __init__(self, connection: _Threaded, lock: StateLock | None = None) -> None:
         self._connection = connection
         self._engine = _engine(connection)
         self._lock = lock
+        self._trouble: StoreError | None = None
         self._closed = False
 
     @classmethod
@@ -89,29 +117,64 @@ class Database:
         """Open the database at ``url``, migrate it, and prove that it keeps what it promises.
 
         Raises:
-            StoreError: It cannot be opened, is newer than this captain, or does not keep its promises.
+            StoreError: It cannot be opened, is newer than this captain or damaged, or does not keep its promises. A
+                newer one, and one that is none of ours, is left as it is.
         """
-        connection = _Threaded(lambda: _connect(url), iter_chunk_size=64)
+        try:
+            return await cls._opened(url, lock)
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+
+    @classmethod
+    async def _opened(cls, url: str, lock: StateLock | None) -> "Database":
+        path = make_url(url).database
+        if path and path != MEMORY:
+            await asyncio.to_thread(admit, Path(path))
+        connection = _Threaded(lambda: _connect(path or MEMORY), iter_chunk_size=64)
         try:
             await connection
         except sqlite3.Error as error:
             await connection.ended()
-            if lock is not None:
-                lock.release()
             raise _unusable(error) from error
         database = cls(connection, lock)
         try:
             await database._on_thread(database._prepare)
+            await database._looked_through()
         except (DBAPIError, StoreError) as error:
-            await database.close()
+            await connection.close()
             if isinstance(error, DBAPIError):
-                raise _unusable(error.orig) from error
+                raise _unusable(error.orig) from error.orig
             raise
+        if is_old(sqlite3.sqlite_version_info):
+            _log.warning("store.sqlite_old", version=sqlite3.sqlite_version, remedy=OLD_SQLITE)
         return database
 
     async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Do ``work`` in one transaction and commit; any exception rolls it back whole."""
-        return await self._on_thread(lambda: self._transaction(work))
+        """Do ``work`` in one transaction and commit; any exception rolls it back whole.
+
+        Raises:
+            StoreError: The disk or the file is at fault; which leaf says what to do.
+        """
+        if isinstance(self._trouble, StoreDamagedError):
+            raise StoreDamagedError
+        try:
+            done, wrote = await self._on_thread(lambda: self._transaction(work))
+        except DBAPIError as error:
+            trouble = meaning(error.orig)
+            if trouble is None:
+                raise
+            self._note(trouble)
+            # Not from the library's error, which holds the values that were to be written.
+            raise trouble from error.orig
+        if wrote:
+            self._note(None)
+        return done
+
+    async def aside(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Do a step outside any transaction: what looks after the file itself."""
+        return await self._on_thread(lambda: step(self._connection.raw))
 
     async def close(self) -> None:
         """Finish what was asked for, close the connection, give the lock back; a second time changes nothing."""
@@ -122,12 +185,23 @@ class Database:
         if self._lock is not None:
             self._lock.release()
 
+    def _note(self, trouble: StoreError | None) -> None:
+        """Say once that the store fails, and once that it does no more."""
+        before, self._trouble = self._trouble, trouble
+        if trouble is not None and type(trouble) is not type(before):
+            _log.warning("store.trouble", cause=type(trouble).__name__, remedy=str(trouble))
+        elif trouble is None and before is not None:
+            _log.info("store.recovered", cause=type(before).__name__)
+
     async def _on_thread(self, step: Callable[[], T]) -> T:
         return await asyncio.shield(asyncio.ensure_future(self._connection.on_thread(step)))
 
-    def _transaction(self, work: Callable[[Connection], T]) -> T:
+    def _transaction(self, work: Callable[[Connection], T]) -> tuple[T, bool]:
+        raw = self._connection.raw
+        before = raw.total_changes
         with self._engine.begin() as connection:
-            return work(connection)
+            done = work(connection)
+        return done, raw.total_changes != before
 
     def _prepare(self) -> None:
         with self._engine.begin() as connection:
@@ -135,19 +209,46 @@ class Database:
         with self._engine.connect() as connection:
             journal = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
             synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
-        if (journal, synchronous) != ("wal", 2):
+            busy = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+        if (journal, synchronous, busy) != ("wal", 2, BUSY_MS):
             raise StoreError("SQLite keeps no write-ahead log here; put the state folder on a local disk")
+
+    async def _looked_through(self) -> None:
+        """Look for damage, as far as one gets in a moment: whoever starts must not wait for gigabytes."""
+        looking = asyncio.ensure_future(self._connection.on_thread(self._quick_check))
+        done, _ = await asyncio.wait({looking}, timeout=CHECKED_FOR.total_seconds())
+        if not done:
+            self._connection.raw.interrupt()
+        if not await looking:
+            raise StoreDamagedError
+
+    def _quick_check(self) -> bool:
+        try:
+            return self._connection.raw.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+                return True
+            raise _unusable(error) from error
+        except sqlite3.DatabaseError:
+            return False
 
 
 def _unusable(error: BaseException | None) -> StoreError:
+    known = meaning(error)
+    if known is not None:
+        return known
     return StoreError(f"the database cannot be opened ({type(error).__name__}); check the disk and the state folder")
 
 
-def _connect(url: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     # Leave transactions to `_begin`; the driver's own would start deferred and fail on upgrade.
-    connection = sqlite3.connect(make_url(url).database or ":memory:", isolation_level=None)
-    for pragma in PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

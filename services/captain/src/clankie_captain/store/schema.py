@@ -1,5 +1,7 @@
 """Bring the database to the present schema. Source: DUR-3."""
 
+from typing import Final
+
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -8,19 +10,22 @@ from sqlalchemy import Connection
 
 from clankie_captain.errors import StoreVersionError
 
+SCRIPTS: Final = "clankie_captain.store:migrations"
+"""Where the scripts lie that make one schema of another."""
 
-def migrate(connection: Connection) -> None:
-    """Apply the scripts that the database lacks.
+
+def migrate(connection: Connection, scripts: str = SCRIPTS) -> None:
+    """Apply the scripts that the database lacks, all of them or, where one fails, none.
 
     Raises:
         StoreVersionError: The database is newer than this captain.
     """
     config = Config()
-    config.set_main_option("script_location", "clankie_captain.store:migrations")
+    config.set_main_option("script_location", scripts)
     config.attributes["connection"] = connection
-    scripts = ScriptDirectory.from_config(config)
+    known = ScriptDirectory.from_config(config)
     present = MigrationContext.configure(connection).get_current_revision()
-    if present is not None and present not in {script.revision for script in scripts.walk_revisions()}:
+    if present is not None and present not in {script.revision for script in known.walk_revisions()}:
         raise StoreVersionError
-    if present != scripts.get_current_head():
+    if present != known.get_current_head():
         command.upgrade(config, "head")
