@@ -10,7 +10,7 @@ from clankie_settings.schema import BridgeSettings, CaptainSettings, LaunchSetti
 from tests.requirements import BUILT
 from tests.rules.sources import ROOT, project_files
 
-TABLES = {"rooms", "presences"}
+TABLES = {"actors", "presences", "roles", "rooms", "tool_sets"}
 SETTING = re.compile(r"\b(?:CLANKIE_[A-Z_]+|DISCORD_BOT_TOKEN|[A-Z]+_API_KEY)\b")
 ADRS = sorted(path.name for path in (ROOT / "docs/adr").glob("[0-9]*.md"))
 

@@ -36,6 +36,14 @@ def _room_key(value: str) -> str:
     return value
 
 
+def _tool(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\*?", name):
+        raise ValueError(
+            "expected names of tools or of [tool_sets], such as draw_diagram, or github_* for all of a server"
+        )
+    return name
+
+
 def _loop(value: str) -> str:
     if value != "all":
         for each in _items(value):
@@ -106,6 +114,7 @@ Snowflake = Annotated[str, BeforeValidator(str), AfterValidator(_snowflake)]
 Snowflakes = Annotated[tuple[Annotated[str, AfterValidator(_snowflake)], ...], BeforeValidator(_items)]
 Guilds = Annotated[tuple[Annotated[str, AfterValidator(_guild)], ...], BeforeValidator(_items)]
 RoomKeys = Annotated[tuple[Annotated[str, AfterValidator(_room_key)], ...], BeforeValidator(_items)]
+Tools = Annotated[tuple[Annotated[str, AfterValidator(_tool)], ...], BeforeValidator(_items)]
 Loopback = Annotated[str, AfterValidator(loopback)]
 HttpAddress = Annotated[str, AfterValidator(_http)]
 ModelName = Annotated[str, AfterValidator(_model)]
@@ -123,8 +132,14 @@ class RoomSettings(_Table):
     card: bool | None = None
     notices: bool | None = None
     room_loop: bool | None = None
-    tools: tuple[str, ...] | None = None
+    tools: Tools | None = None
     context_cap: Annotated[int, Field(ge=1_000)] | None = None
+
+
+class Granted(_Table):
+    """``[actors."id"]``, ``[roles."id"]``: what one person, or whoever has a role, may use besides. Source: GRANT-1."""
+
+    tools: Tools
 
 
 class PresenceSettings(_Table):
@@ -163,7 +178,12 @@ class SharedSettings(BaseModel):
     @staticmethod
     def table_fields(field: str) -> tuple[str, ...]:
         """The keys that a table of ``clankie.toml`` knows."""
-        kinds: dict[str, type[BaseModel]] = {"rooms": RoomSettings, "presences": PresenceSettings}
+        kinds: dict[str, type[BaseModel]] = {
+            "actors": Granted,
+            "presences": PresenceSettings,
+            "roles": Granted,
+            "rooms": RoomSettings,
+        }
         return tuple(kinds[field].model_fields) if field in kinds else ()
 
 
@@ -194,6 +214,14 @@ class CaptainSettings(_ModelSettings):
     """``all`` or ``guildId:channelId,…``: rooms that think in one loop. Source: LOOP-1."""
     images: Literal["on", "off"] = "on"
     """``off``: he is told that pictures are there and cannot be seen. Source: IMG-8."""
+    tools: Tools = ("draw_diagram",)
+    """Tools, or ``[tool_sets]``, that everybody may use where no table of their own says otherwise. Source: GRANT-1."""
+    tool_sets: dict[Annotated[str, AfterValidator(_tool)], Tools] = {}
+    """Names for several tools at once."""
+    roles: dict[Snowflake, Granted] = {}
+    """What whoever has a role may use besides, by the role's id. Source: GRANT-1."""
+    actors: dict[Snowflake, Granted] = {}
+    """What a person may use besides, by the user's id. Source: GRANT-1."""
     system_actors: Snowflakes = ()
     """Actors who may be granted machine tools; empty grants nothing. Source: GRANT-2, GRANT-3."""
     system_rooms: RoomKeys = ()

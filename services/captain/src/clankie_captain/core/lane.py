@@ -55,7 +55,7 @@ def lane_for(trigger: Trigger, turn: TurnId, trust: Trust) -> LaneKey:
         return LaneKey(LaneId(f"voice/{place}"), "voice", "social")
     if trigger.actor.actor_id not in trust.actors:
         return LaneKey(LaneId(f"rooms/{place}"), "room", "social")
-    if _trusted(trigger.room, trust):
+    if trusted(trigger.room, trust):
         return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")
     return LaneKey(LaneId(f"turns/{place}~{trigger.message_id}/{turn}"), "one_shot", "system")
 
@@ -68,12 +68,13 @@ def conversation(name: str) -> LaneKey:
 def room_lane(room: Room, actor: str, trust: Trust) -> LaneKey:
     """The durable lane in which somebody speaks in a room; a privileged actor's one-shots belong to none."""
     place = _place(room)
-    if actor in trust.actors and _trusted(room, trust):
+    if actor in trust.actors and trusted(room, trust):
         return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")
     return LaneKey(LaneId(f"rooms/{place}"), "room", "social")
 
 
-def _trusted(room: Room, trust: Trust) -> bool:
+def trusted(room: Room, trust: Trust) -> bool:
+    """Whether only people whom the owner trusts read what is said there: a DM, or a room that he named."""
     return room.guild_id is None or f"{room.guild_id}:{room.channel_id}" in trust.rooms
 
 
