@@ -1,0 +1,123 @@
+"""What the soak itself did and saw while it went on: who said what, what was broken, what was answered."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
+
+from tests.soak.rows import Glance
+
+Json = dict[str, Any]
+
+Manner = Literal["plain", "slow", "tool", "silent", "long", "talk"]
+"""What a message asks of the model: words, slow words, a tool, silence, a reply in parts; ``talk`` addresses nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a person.
+
+    Attributes:
+        id: Its Discord id, which is its delivery's id as well.
+        room: The Discord id of the room.
+        mark: A word that no other message holds.
+        addressed: Whether it called him.
+        at: When, on the clock of elapsed time.
+    """
+
+    id: str
+    room: str
+    mark: str
+    manner: Manner
+    addressed: bool
+    at: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message that Discord stored for the bot, by its first request."""
+
+    id: str
+    room: str
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that reached the model: the messages that stand in it since its last answer, and how it ended."""
+
+    heard: frozenset[str]
+    state: str
+    refused: str = ""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Grows while the soak goes on.
+
+    Attributes:
+        said: By message id.
+        sent: By message id.
+        faults: How often each trouble was made.
+        answers: The first settled answer for each delivery, without what may change (``owed``).
+        compared: How many later answers were held against the first.
+        unequal: Deliveries with two different answers.
+        samples: How often the lanes were looked at.
+        torn: What was seen amiss in a lane while it was at work.
+        epochs: The highest epoch seen of each lane.
+        glance: How the lanes stood last.
+    """
+
+    said: dict[str, Said] = field(default_factory=dict[str, Said])
+    sent: dict[str, Sent] = field(default_factory=dict[str, Sent])
+    asked: list[Asked] = field(default_factory=list[Asked])
+    faults: Counter[str] = field(default_factory=Counter[str])
+    answers: dict[str, Json] = field(default_factory=dict[str, Json])
+    compared: int = 0
+    unequal: list[str] = field(default_factory=list[str])
+    samples: int = 0
+    torn: list[str] = field(default_factory=list[str])
+    epochs: dict[str, int] = field(default_factory=dict[str, int])
+    glance: Glance | None = None
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The deliveries that the captain has."""
+        return frozenset() if self.glance is None else self.glance.ids
+
+    def pending(self, since: timedelta) -> int:
+        """How much is under way: open deliveries, and what was said since then and is none yet."""
+        known, recent = self.known, 0
+        for each in reversed(self.said.values()):
+            if each.at < since:
+                break
+            recent += each.addressed and each.id not in known
+        return recent + (0 if self.glance is None else self.glance.open)
+
+    def answered(self, delivery: str, answer: Json) -> None:
+        """Hold an answer against the first that was given for its delivery."""
+        if answer["state"] in ("queued", "running"):
+            if delivery in self.answers:
+                self.unequal.append(f"{delivery}: settled, and later {answer['state']}")
+            return
+        lasting = {key: value for key, value in answer.items() if key != "owed"}
+        first = self.answers.setdefault(delivery, lasting)
+        self.compared += first is not lasting
+        if first != lasting:
+            self.unequal.append(f"{delivery}: {first['state']}, and later {lasting['state']}")
+
+    def looked(self, glance: Glance) -> None:
+        """Note how the lanes stand, and what must never be seen in any of them."""
+        self.samples += 1
+        self.glance = glance
+        live: dict[str, list[str]] = {}
+        for lane, run in glance.live:
+            live.setdefault(lane, []).append(run)
+        for lane in glance.lanes:
+            mine = live.pop(lane.id, [])
+            if mine != ([] if lane.live_run is None else [lane.live_run]):
+                self.torn.append(f"{lane.id}: the lane's live run is {lane.live_run}, runs without end are {mine}")
+            if lane.epoch < self.epochs.get(lane.id, 0):
+                self.torn.append(f"{lane.id}: epoch {lane.epoch} after {self.epochs[lane.id]}")
+            self.epochs[lane.id] = lane.epoch
+        self.torn += [f"{lane}: runs {runs} of a lane that is not there" for lane, runs in live.items()]

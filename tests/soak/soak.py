@@ -1,0 +1,264 @@
+"""The soak itself: a house in which people talk while everything breaks, and the judgement when it is quiet again."""
+
+import asyncio
+import os
+import random
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from clankie_settings.clock import Clock, SystemClock
+from tests.soak import probes, troubles
+from tests.soak.crossing import Crossing
+from tests.soak.facts import Check, Facts, Probe
+from tests.soak.household import COMMANDS, SERVICES, Household, Service
+from tests.soak.ledger import Ledger
+from tests.soak.outside import INVARIANTS
+from tests.soak.rows import Store
+from tests.soak.speakers import PEOPLE, Place, Speaker, opened_places
+from tests.soak.troubles import Deck
+from tests.soak.witness import Witness
+from tests.system.house import House, bare_house
+
+Say = Callable[[str], None]
+
+START_WITHIN = timedelta(seconds=40)
+TELL_EVERY = timedelta(seconds=5)
+_LOOK = timedelta(milliseconds=200)
+
+
+class SoakError(Exception):
+    """The soak could not be carried through; the message says how far it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long, how hard, and by which dice.
+
+    Attributes:
+        seed: Decides who says what when, and what breaks; who wins which race it cannot decide.
+        deliveries: Accepted deliveries after which nobody says more.
+        most: The time after which nobody says more in any case.
+        patience: How long everything may take to settle then.
+        pace: Factor on the model's pauses.
+        down_s: Pause before a service dies or freezes, in seconds, shortest and longest.
+        wrong_s: Pause before anything else goes wrong; three times as long for the model and the way to the captain.
+        services: What is killed and frozen.
+        commands: How services are started; a mutant is started another way.
+        caught_up: Whether what is said while no bridge listens must be answered.
+    """
+
+    seed: str
+    deliveries: int = 1_000
+    most: timedelta = timedelta(minutes=15)
+    patience: timedelta = timedelta(minutes=3)
+    pace: float = 0.25
+    down_s: tuple[float, float] = (2.0, 8.0)
+    wrong_s: tuple[float, float] = (0.5, 2.5)
+    services: tuple[Service, ...] = SERVICES
+    commands: Mapping[Service, Sequence[str]] = field(default_factory=lambda: COMMANDS)
+    caught_up: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came out: a check an invariant, and what there was."""
+
+    checks: tuple[Check, ...]
+    facts: Facts
+
+    @property
+    def violations(self) -> int:
+        """Over all invariants."""
+        return sum(len(each.violations) for each in self.checks)
+
+
+async def soak(plan: Plan, folder: Path, say: Say) -> Report:
+    """Let it rain, wait until it is dry, and look at what is there.
+
+    Raises:
+        SoakError: The house did not even come up.
+    """
+    clock = SystemClock()
+    async with _house(folder, plan.pace) as (house, crossing):
+        ledger, store = Ledger(), Store(house.state / "captain.db")
+        household = Household(house, plan.commands, clock)
+        witness = Witness(house, store, ledger, random.Random(f"{plan.seed}:witness"), clock)
+        places = await opened_places(house.stage)
+        async with _together(household.keep(each) for each in SERVICES):
+            for each in SERVICES:
+                if not await household.ready(each, START_WITHIN):
+                    raise SoakError(f"the {each} did not start: {household.ends or house.output}")
+            async with _together([witness.look(), witness.read(), witness.ask()]):
+                storm = _Storm(plan, household, crossing, places, ledger, clock, say)
+                await storm.greet()
+                await storm.blow()
+                await storm.calm()
+            await witness.read_once()
+            facts = await _found(plan, household, store, witness, ledger)
+    return Report(tuple(each(facts) for each in INVARIANTS), facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Storm:
+    """The part in which things happen."""
+
+    plan: Plan
+    household: Household
+    crossing: Crossing
+    places: tuple[Place, ...]
+    ledger: Ledger
+    clock: Clock
+    say: Say
+
+    async def greet(self) -> None:
+        """One word in every room before anything breaks, so that the captain knows them all."""
+        speakers = self._speakers()
+        for place in self.places:
+            await speakers[place.people[0]].say(place, "plain")
+        await self._until(lambda: self._known() >= len(self.places), self.plan.patience, "greeting")
+
+    async def blow(self) -> None:
+        """Talk and trouble until there are enough deliveries and everything broke once."""
+        decks = self._decks()
+        works = [each.talk() for each in self._speakers("storm").values()]
+        for name, deck in decks.items():
+            chance = random.Random(f"{self.plan.seed}:{name}:pauses")
+            if name in SERVICES:
+                works.append(troubles.go_down(self.household, name, deck, self.plan.down_s, chance, self.clock))
+            else:
+                works.append(troubles.go_wrong(deck, self._span(name), chance, self.clock))
+
+        def enough() -> bool:
+            return self._known() >= self.plan.deliveries and all(deck.rounds for deck in decks.values())
+
+        async with _together(works):
+            await self._until(enough, self.plan.most, "blowing")
+
+    def _span(self, name: str) -> tuple[float, float]:
+        shortest, longest = self.plan.wrong_s
+        # What breaks an answer or every connection leaves room for what goes well.
+        return (shortest, longest) if name == "discord" else (3 * shortest, 3 * longest)
+
+    async def calm(self) -> None:
+        """Nothing new breaks; wait until nothing is open any more, with services that live."""
+        house = self.household.house
+        await house.stage.call("clear_faults")
+        self.crossing.deaf = 0
+        self.say("no more words and no more trouble; waiting until everything has settled")
+        for each in SERVICES:
+            await self.household.ready(each, self.plan.patience)
+        if not await self._until(self._settled, self.plan.patience, "settling"):
+            self.say("not everything has settled in time")
+
+    def _settled(self) -> bool:
+        glance = self.ledger.glance
+        if glance is None or glance.open or glance.owed:
+            return False
+        if not self.plan.caught_up:
+            return True
+        return all(each in self.ledger.known for each in self._called())
+
+    def _called(self) -> list[str]:
+        return [each.id for each in self.ledger.said.values() if each.addressed]
+
+    def _known(self) -> int:
+        return 0 if self.ledger.glance is None else self.ledger.glance.known
+
+    async def _until(self, holds: Callable[[], bool], within: timedelta, what: str) -> bool:
+        began = told = self.clock.elapsed()
+        while not holds():
+            now = self.clock.elapsed()
+            if now - began > within:
+                return False
+            if now - told >= TELL_EVERY:
+                told = now
+                self.say(f"{what}, {(now - began).total_seconds():.0f} s: {self._standing()}")
+            await self.clock.sleep(_LOOK)
+        return True
+
+    def _standing(self) -> str:
+        glance = self.ledger.glance
+        open_, owed = (0, 0) if glance is None else (glance.open, glance.owed)
+        return (
+            f"{self._known()} deliveries, {open_} open, {owed} owed, {len(self.ledger.sent)} posts, "
+            f"{sum(self.ledger.faults.values())} troubles, {self.household.starts['captain']} captains, "
+            f"{self.household.starts['bridge']} bridges"
+        )
+
+    def _speakers(self, scene: str = "greeting") -> dict[str, Speaker]:
+        house, seed = self.household.house, f"{self.plan.seed}:{scene}"
+        return {
+            user: Speaker(user, self.places, seed, house.stage, house.provider, self.ledger, self.clock)
+            for user in PEOPLE
+        }
+
+    def _decks(self) -> dict[str, Deck]:
+        house = self.household.house
+
+        def dice(name: str) -> random.Random:
+            return random.Random(f"{self.plan.seed}:{name}")
+
+        kinds = {
+            "discord": troubles.at_discord(house.stage, dice("discord")),
+            "model": troubles.at_model(house.provider),
+            "way": troubles.on_the_way(self.crossing),
+        }
+        kinds |= {each: troubles.with_service(self.household, each, dice(each)) for each in self.plan.services}
+        return {name: Deck(kind, dice(f"{name}:deck"), self.ledger) for name, kind in kinds.items()}
+
+
+async def _found(plan: Plan, household: Household, store: Store, witness: Witness, ledger: Ledger) -> Facts:
+    house = household.house
+    rows = await asyncio.to_thread(store.everything)
+    done = [each.id for each in rows.deliveries if each.state == "done"]
+    for each in done:
+        await witness.ask_for(each)
+        await witness.ask_for(each, repeated=True)
+    conflicts = await probes.conflicts(house, store, done)
+    alive = await probes.promises(household, store)
+    starts, ends = household.starts["captain"], tuple(household.ends)
+    faults = probes.own_faults(household)
+    posted = await probes.posted(house)
+    await household.kill("captain", timedelta(hours=1))
+    still = await probes.settings_of(store.path)
+    promised = Probe(alive.tried + still.tried, alive.wrong + still.wrong)
+    return Facts(ledger, rows, posted, starts, ends, faults, conflicts, promised, plan.caught_up)
+
+
+@asynccontextmanager
+async def _house(folder: Path, pace: float) -> AsyncGenerator[tuple[House, Crossing]]:
+    """A stage, and settings by which the bridge finds the captain over the crossing alone."""
+    # What is started here is what is imported here.
+    settings = {
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "CLANKIE_ACTOR_MESSAGES": "1000000",
+        "CLANKIE_STALL_SECONDS": "12",
+    }
+    async with bare_house(folder, **settings) as house:
+        port = house.captain.base_url.port or 0
+        async with Crossing.open(port) as crossing:
+            house.env["CLANKIE_CAPTAIN_BIND"] = f"127.0.0.1:{port}"
+            house.env["CLANKIE_CAPTAIN_URL"] = f"http://127.0.0.1:{crossing.port}"
+            await house.provider.habits(pace=pace)
+            yield house, crossing
+
+
+@asynccontextmanager
+async def _together(works: Any) -> AsyncGenerator[None]:
+    """Works that go on beside the block and end with it; the fault of one of them ends the block."""
+    running: Sequence[Coroutine[Any, Any, None]] = [*works]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in running]
+            try:
+                yield
+            finally:
+                for each in tasks:
+                    each.cancel()
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None

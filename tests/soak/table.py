@@ -1,0 +1,42 @@
+"""The soak's outcome for a reader."""
+
+from collections.abc import Iterator
+
+from tests.soak.soak import Report
+
+SHOWN = 5
+"""Violations of one invariant that are spelled out."""
+
+
+def table(report: Report) -> str:
+    """A line an invariant, what was done above, and the violations below."""
+    width = max(len(each.name) for each in report.checks)
+    lines = [f"{'invariant'.ljust(width)}  checked  violations", f"{'-' * width}  -------  ----------"]
+    lines += [f"{each.name.ljust(width)}  {each.checked:>7}  {len(each.violations):>10}" for each in report.checks]
+    return "\n".join([*_summary(report), "", *lines, *_violations(report)])
+
+
+def _summary(report: Report) -> Iterator[str]:
+    facts = report.facts
+    outcomes: dict[str, int] = {}
+    for each in facts.rows.deliveries:
+        outcomes[each.outcome or "open"] = outcomes.get(each.outcome or "open", 0) + 1
+    ended = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
+    missed = sum(each.addressed and each.id not in facts.deliveries() for each in facts.ledger.said.values())
+    taken = sum(run.attempt - 1 for run in facts.rows.runs)
+    yield f"{len(facts.rows.deliveries)} deliveries: {ended}"
+    yield f"{len(facts.ledger.said)} messages said, {missed} that called him were never handed over"
+    yield f"{len(facts.rows.runs)} runs, {taken} takeovers, {len(facts.posted)} messages of his in the rooms"
+    yield f"{sum(facts.ledger.faults.values())} troubles:"
+    for name, count in sorted(facts.ledger.faults.items()):
+        yield f"  {count:>4} x {name}"
+
+
+def _violations(report: Report) -> Iterator[str]:
+    for each in report.checks:
+        if each.violations:
+            yield ""
+            yield f"{each.name}:"
+            yield from (f"  {what}" for what in each.violations[:SHOWN])
+            if len(each.violations) > SHOWN:
+                yield f"  and {len(each.violations) - SHOWN} more"

@@ -1,0 +1,110 @@
+"""Whoever looks on while it happens: at the lanes, at the answers, at what Discord and the model were sent."""
+
+import asyncio
+import random
+import re
+from datetime import timedelta
+from typing import Final
+
+import httpx
+
+from clankie_settings.clock import Clock
+from clankie_stage.provider.hearing import since_answer, text_of
+from clankie_stage.provider.records import Record
+from tests.soak.ledger import Asked, Json, Ledger, Sent
+from tests.soak.rows import Store
+from tests.system.house import House
+
+LOOK_EVERY: Final = timedelta(milliseconds=400)
+ASK_EVERY: Final = timedelta(milliseconds=250)
+READ_EVERY: Final = timedelta(seconds=2)
+
+REPEATED: Final = 0.3
+"""How often the witness hands a delivery over again instead of asking for it."""
+
+HEARD_ID: Final = re.compile(r'^<<<heard-\S+ from="(?:[^"\\]|\\.)*" id=(\S+)$', re.MULTILINE)
+"""The line that opens a message in a prompt. Source: CTX-4."""
+
+_POSTS: Final[Json] = {"kind": "rest", "method": "POST", "path": "/channels/*/messages"}
+
+
+class Witness:
+    """Fills the ledger with what is seen."""
+
+    def __init__(self, house: House, store: Store, ledger: Ledger, chance: random.Random, clock: Clock) -> None:
+        self._house = house
+        self._store = store
+        self._ledger = ledger
+        self._chance = chance
+        self._clock = clock
+        self._posts_read = 0
+        self._asked_read = 0
+
+    async def look(self) -> None:
+        """Look at the lanes again and again."""
+        while True:
+            await self.look_once()
+            await self._clock.sleep(LOOK_EVERY)
+
+    async def look_once(self) -> None:
+        """Look at the lanes."""
+        glance = await asyncio.to_thread(self._store.glance)
+        if glance is not None:
+            self._ledger.looked(glance)
+
+    async def ask(self) -> None:
+        """Ask for deliveries, old and new, whoever is alive just now."""
+        while True:
+            await self._clock.sleep(ASK_EVERY)
+            glance = self._ledger.glance
+            known = [*self._ledger.answers] + ([] if glance is None else [*glance.settled])
+            if known:
+                await self.ask_for(self._chance.choice(known), repeated=self._chance.random() < REPEATED)
+
+    async def ask_for(self, delivery: str, *, repeated: bool = False) -> int | None:
+        """Ask for one delivery, or hand it over again; the answer's status, None where nobody answers."""
+        headers = {"Authorization": f"Bearer {self._house.token()}", "Prefer": "wait=0"}
+        try:
+            if repeated:
+                trigger = await asyncio.to_thread(self._store.trigger, delivery)
+                answer = await self._house.captain.post("/v1/turns", json=trigger, headers=headers, timeout=8)
+            else:
+                answer = await self._house.captain.get(f"/v1/turns/{delivery}", headers=headers, timeout=8)
+        except httpx.HTTPError:
+            return None
+        if answer.is_success:
+            self._ledger.answered(delivery, answer.json())
+        elif answer.status_code != 503:
+            self._ledger.unequal.append(f"{delivery}: answered with {answer.status_code}")
+        return answer.status_code
+
+    async def read(self) -> None:
+        """Read on in what the stage recorded."""
+        while True:
+            await self.read_once()
+            await self._clock.sleep(READ_EVERY)
+
+    async def read_once(self) -> None:
+        """Read what the stage recorded since the last time."""
+        for entry in await self._house.stage.recorded(_POSTS, after=self._posts_read):
+            self._posts_read = entry["index"]
+            self._note_post(entry["what"])
+        records = await self._house.provider.records(self._asked_read)
+        for record in records:
+            if record.state == "open":
+                break
+            self._asked_read = record.index + 1
+            self._ledger.asked.append(Asked(heard_by(record), record.state, record.refused))
+
+    def _note_post(self, what: Json) -> None:
+        stored: Json = what.get("answer") or {}
+        if "channel_id" in stored:
+            body: Json = what.get("body") or {}
+            nonce = str(body.get("nonce", ""))
+            self._ledger.sent.setdefault(stored["id"], Sent(stored["id"], stored["channel_id"], nonce))
+
+
+def heard_by(record: Record) -> frozenset[str]:
+    """The ids of the messages that stand in a request since the model's last answer."""
+    fresh = since_answer(record.messages)
+    return frozenset(found for message in fresh for found in HEARD_ID.findall(text_of(message)))
