@@ -51,16 +51,19 @@ def picture(data: bytes, media_type: str = "image/png") -> JsonObject:
     return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
 
 
-def png() -> bytes:
-    """One grey pixel."""
-    head = _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + head + _chunk(b"IDAT", zlib.compress(b"\x00\x80")) + _chunk(b"IEND", b"")
+def png(width: int = 1, height: int = 1, before: bytes = b"") -> bytes:
+    """One grey pixel; its header may claim more of them, and other chunks may stand ``before`` them."""
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) + before
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(b"\x00\x80")) + chunk(b"IEND", b"")
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
+def chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-JPEG = b"\xff\xd8\xff\xe0" + b"\x00\x10JFIF\x00" + b"\x01" * 40 + b"\xff\xd9"
+JPEG = (
+    b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
+    b"\xff\xc0\x00\x0b\x08\x00\x01\x00\x02\x01\x01\x11\x00" + b"\x01" * 40 + b"\xff\xd9"
+)
 GIF = b"GIF89a" + b"\x01\x00\x01\x00\x00\x00\x00" + b"\x2c" + b"\x00" * 9 + b"\x02\x00;"
 WEBP = b"RIFF" + (20).to_bytes(4, "little") + b"WEBP" + b"VP8L" + b"\x08\x00\x00\x00" + b"\x2f" + b"\x00" * 7

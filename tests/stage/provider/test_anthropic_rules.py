@@ -168,6 +168,8 @@ HISTORY: dict[str, tuple[list[JsonObject], str]] = {
     "a picture of another type": ([user(picture(png(), "image/jpeg"))], "specified as image/jpeg, but is image/png"),
     "a picture of an unknown type": ([user(picture(png(), "image/bmp"))], "Unsupported image type"),
     "a picture that is none": ([user(picture(b"hello"))], "Could not process image"),
+    "a picture that is too long": ([user(picture(png(8_001, 1)))], "dimensions exceed 8000"),
+    "one of many pictures that is too long": ([user(*[picture(png(2_001, 1))] * 21)], "dimensions exceed 2000"),
     "a picture that is cut off": ([user(picture(png()[:-5]))], "Could not process image"),
     "a picture at an address": (
         [user({"type": "image", "source": {"type": "url", "url": "https://x.test/a.png"}})],

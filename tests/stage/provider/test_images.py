@@ -2,9 +2,13 @@
 
 import pytest
 
+from clankie_stage.provider.image_sizes import pixels
 from clankie_stage.provider.limits import Limits
-from tests.stage.provider.samples import GIF, JPEG, WEBP, picture, png, raw, said
+from tests.stage.provider.samples import GIF, JPEG, WEBP, chunk, picture, png, raw, said
 from tests.stage.provider.verdicts import accepted, refused
+
+VP8X = b"RIFF" + (22).to_bytes(4, "little") + b"WEBPVP8X\x0a\0\0\0\x02\0\0\0\x04\0\0\x03\0\0"
+"""A WebP that says that it moves, five pixels wide and four high."""
 
 PICTURES: dict[str, tuple[bytes, str, str]] = {
     "a png called webp": (png(), "image/webp", "invalid_image_format"),
@@ -20,7 +24,39 @@ PICTURES: dict[str, tuple[bytes, str, str]] = {
     "half a jpeg": (JPEG[:-20], "image/jpeg", "image_parse_error"),
     "half a gif": (GIF[:-1], "image/gif", "image_parse_error"),
     "half a webp": (WEBP[:-3], "image/webp", "image_parse_error"),
+    "a png of no width": (png(0, 5), "image/png", "image_parse_error"),
+    "a jpeg without a frame": (b"\xff\xd8\xff\xe0\x00\x02\xff\xd9", "image/jpeg", "image_parse_error"),
+    "a png that moves": (png(before=chunk(b"acTL", bytes(8))), "image/png", "invalid_image_format"),
+    "a gif that moves": (GIF[:-1] + b"!\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00;", "image/gif", "invalid_image_format"),
+    "a webp that moves": (VP8X, "image/webp", "invalid_image_format"),
+    "a png that is too long": (png(8_001, 1), "image/png", "image_too_large"),
 }
+
+
+SIZES: dict[str, tuple[bytes, str, tuple[int, int] | None]] = {
+    "png": (png(3, 2), "image/png", (3, 2)),
+    "gif": (GIF, "image/gif", (1, 1)),
+    "jpeg": (JPEG, "image/jpeg", (2, 1)),
+    "jpeg with filling bytes": (JPEG[:2] + b"\xff\xff\x01" + JPEG[2:], "image/jpeg", (2, 1)),
+    "jpeg with junk": (JPEG[:2] + b"\x00" + JPEG[2:], "image/jpeg", None),
+    "webp without loss": (WEBP, "image/webp", (1, 1)),
+    "webp": (b"RIFF\0\0\0\0WEBPVP8 " + bytes(4) + b"\0\0\0\x9d\x01\x2a\x03\x00\x02\x40", "image/webp", (3, 2)),
+    "extended webp": (VP8X, "image/webp", (5, 4)),
+    "webp of another kind": (b"RIFF\0\0\0\0WEBPNOPE" + bytes(20), "image/webp", None),
+    "a header that ends": (b"\x89PNG\r\n\x1a\n", "image/png", None),
+}
+
+
+@pytest.mark.parametrize(("data", "media_type", "size"), SIZES.values(), ids=SIZES.keys())
+def test_a_header_says_how_large_a_picture_is(data: bytes, media_type: str, size: tuple[int, int] | None) -> None:
+    assert pixels(data, media_type) == size
+
+
+def test_where_there_are_many_pictures_each_must_be_smaller() -> None:
+    few, many = [picture(png(2_001, 1))] * 20, [picture(png(2_001, 1))] * 21
+    accepted(raw(*few))
+    assert refused(raw(*many)).code == "image_too_large"
+    accepted(raw(*[picture(png(2_000, 1))] * 21))
 
 
 @pytest.mark.parametrize(("data", "media_type", "code"), PICTURES.values(), ids=PICTURES.keys())

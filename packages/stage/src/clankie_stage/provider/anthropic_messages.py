@@ -19,6 +19,8 @@ def history_rules(messages: list[object], thinks: bool, limits: Limits) -> Itera
     if not messages:
         yield invalid("messages", "at least one message is required")
         return
+    images = sum(part.get("type") == "image" for each in messages for part in _all_blocks(mapping(each) or {}))
+    limits = limits.for_images(images)
     entries: list[JsonObject] = []
     for index, message in enumerate(messages):
         entry = mapping(message)
@@ -34,7 +36,7 @@ def history_rules(messages: list[object], thinks: bool, limits: Limits) -> Itera
     if entries[-1]["role"] != "user":
         # What older models took as the beginning of their answer.
         yield invalid("messages", "assistant message prefill is not supported: the last message is the user's")
-    if sum(block.get("type") == "image" for entry in entries for block in _all_blocks(entry)) > limits.images:
+    if images > limits.images:
         yield invalid("messages", f"too many images: at most {limits.images} a request")
 
 

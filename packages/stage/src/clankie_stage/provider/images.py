@@ -4,6 +4,7 @@ import base64
 import binascii
 from collections.abc import Iterator
 
+from clankie_stage.provider.image_sizes import moves, pixels
 from clankie_stage.provider.limits import Limits
 from clankie_stage.provider.refusals import Refusal, invalid, missing, wrong_type
 from clankie_stage.provider.shapes import JsonObject, mapping
@@ -80,10 +81,10 @@ def encoded_rules(encoded: str, declared: object, path: str, limits: Limits) -> 
         bound = limits.image_base64_chars
         yield invalid(path, f"Image exceeds the maximum of {bound} bytes: {len(encoded)} bytes.", "image_too_large")
         return
-    yield from _data_rules(encoded, declared, path)
+    yield from _data_rules(encoded, declared, path, limits)
 
 
-def _data_rules(encoded: str, declared: object, path: str) -> Iterator[Refusal]:
+def _data_rules(encoded: str, declared: object, path: str, limits: Limits) -> Iterator[Refusal]:
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
@@ -96,6 +97,18 @@ def _data_rules(encoded: str, declared: object, path: str) -> Iterator[Refusal]:
         yield invalid(path, f"The image was specified as {declared}, but is {found}.", "invalid_image_format")
     elif truncated(data, found):
         yield invalid(path, "Could not process image: the file is cut off.", "image_parse_error")
+    else:
+        yield from _shape_rules(data, found, path, limits)
+
+
+def _shape_rules(data: bytes, media_type: str, path: str, limits: Limits) -> Iterator[Refusal]:
+    size = pixels(data, media_type)
+    if size is None or min(size) < 1:
+        yield invalid(path, "Could not process image: its header says no size.", "image_parse_error")
+    elif max(size) > limits.image_side:
+        yield invalid(path, f"Image dimensions exceed {limits.image_side} pixels.", "image_too_large")
+    elif moves(data, media_type):
+        yield invalid(path, "Animated images are not taken.", "invalid_image_format")
 
 
 def _png_ends(data: bytes) -> bool:

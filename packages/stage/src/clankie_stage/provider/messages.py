@@ -37,6 +37,8 @@ def message_rules(messages: list[object], limits: Limits) -> Iterator[Refusal]:
     """What makes a history unacceptable, in the order a reader meets it. Source: C02, C04, C10."""
     if not messages:
         yield invalid("messages", "Expected at least one message.", "empty_array")
+    images = sum(_images(mapping(message) or {}) for message in messages)
+    limits = limits.for_images(images)
     entries: list[JsonObject] = []
     for index, message in enumerate(messages):
         entry = mapping(message)
@@ -46,7 +48,7 @@ def message_rules(messages: list[object], limits: Limits) -> Iterator[Refusal]:
         yield from _one_message(entry, _at(index), limits)
         entries.append(entry)
     yield from pairing_rules(entries)
-    if sum(_images(entry) for entry in entries) > limits.images:
+    if images > limits.images:
         yield invalid("messages", f"Too many images: at most {limits.images} a request.", "too_many_images")
 
 
