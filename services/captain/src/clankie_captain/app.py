@@ -82,14 +82,14 @@ def build(
                 loop = make_loop(settings, time)
                 stack.push_async_callback(loop.aclose)
                 store = await Database.open(database, StateLock(settings.state / "captain.lock"))
+                stack.push_async_callback(store.close)
+                captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh), keys)
+                stack.push_async_callback(captain.registry.stop)
+                app.state.captain = captain
+                await recover(runs, captain.registry, time, fresh)
             except CaptainError as error:
                 app.state.refusal = error
                 raise
-            stack.push_async_callback(store.close)
-            captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh), keys)
-            stack.push_async_callback(captain.registry.stop)
-            app.state.captain = captain
-            await recover(runs, captain.registry, time, fresh)
             yield
             drain(app)
 

@@ -1,10 +1,10 @@
 """A live run's line to its lane: what the loop says and takes. Source: LANE-3, LANE-9, LANE-10, ROOM-2, ROOM-3."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from clankie_captain.core.run import Draft, Usage, Words
 from clankie_captain.core.silence import Gate
 from clankie_captain.core.turns import Heard, LiveRun, Pending
 from clankie_captain.errors import FencedError
+from clankie_captain.lanes.patience import kept
 from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.lanes.watchdog import Watchdog
@@ -25,6 +26,8 @@ from clankie_settings.ids import DeliveryId, MessageId
 from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.trigger import content_hash
+
+T = TypeVar("T")
 
 _REFUSED: Final = {
     "many": f"{bounds.UPDATES_A_TURN} updates were sent in this turn already; put the rest into your reply",
@@ -80,7 +83,7 @@ class Line:
         known: set[str] = {message for each in self._taken for message in each.backlog}
         found: list[Words] = []
         held = {each.delivery for each in self._taken}
-        for pending in await self._parts.lanes.take(self._run, self._parts.clock.now()):
+        for pending in await self._kept(lambda: self._parts.lanes.take(self._run, self._parts.clock.now())):
             if pending.delivery not in held:
                 found.append(self._framed(pending, frozenset(known), steered=True))
                 known.update(self._taken[-1].backlog)
@@ -91,7 +94,7 @@ class Line:
         """Store entries; a request makes heard what was taken for it."""
         self._alive()
         heard = tuple(self._taken) if any(each.kind == "request" for each in drafts) else ()
-        await self._parts.lanes.record(self._run, drafts, heard)
+        await self._kept(lambda: self._parts.lanes.record(self._run, drafts, heard))
         if heard:
             self._taken = self._taken[len(heard) :]
             self._speaker = heard[-1].delivery
@@ -99,7 +102,7 @@ class Line:
     async def cut(self, kept: int) -> None:
         """Shorten the lane's history."""
         self._alive()
-        await self._parts.lanes.cut(self._run, kept)
+        await self._kept(lambda: self._parts.lanes.cut(self._run, kept))
 
     def event(self) -> None:
         """A sign of life."""
@@ -153,7 +156,7 @@ class Line:
             return UpdateOutcome("refused", _REFUSED["words"])
         with self._parts.receipts.ticket(action_id) as ticket:
             now = self._parts.clock.now()
-            if await self._parts.actions.add(self._run, action, now, bounds.UPDATES_A_TURN) is None:
+            if await self._kept(lambda: self._parts.actions.add(self._run, action, now, bounds.UPDATES_A_TURN)) is None:
                 return UpdateOutcome("refused", _REFUSED["many"])
             self._parts.signals.send(self._run.presence, Nudge())
             receipt = await ticket.value(bounds.ACTION_RECEIPT_WAIT)
@@ -169,6 +172,9 @@ class Line:
                 task.cancel()
             self._repeating.clear()
             self._show(Clear(delivery_id=self._run.owner))
+
+    async def _kept(self, step: Callable[[], Awaitable[T]]) -> T:
+        return await kept(step, self._parts.clock)
 
     def _alive(self) -> None:
         if self._dead:
