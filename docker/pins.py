@@ -1,5 +1,7 @@
 """The lines of ``requirements.lock`` that some members or packages need, hashes and all: ``pins.py LOCK NAME...``.
 
+A name with a minus before it is left out, where the image has the same thing from elsewhere.
+
 An image holds what its own service imports, and nothing is pinned twice: whoever needs a package stands in the lock's
 ``# via`` comments. pip still refuses what is missing or altered, since it is called with ``--require-hashes``.
 """  # noqa: INP001 -- it runs alone in a build, where nothing of the project is installed yet
@@ -59,8 +61,11 @@ def _pin(block: list[str]) -> Pin:
 def main(arguments: list[str]) -> int:
     """Print them; 2 where a name is unknown."""
     lock, *names = arguments
+    left_out = {name.removeprefix("-") for name in names if name.startswith("-")}
     try:
-        chosen = needed(Path(lock).read_text(encoding="utf-8"), names)
+        text = Path(lock).read_text(encoding="utf-8")
+        needed(text, left_out)
+        chosen = [pin for pin in needed(text, [name for name in names if name[:1] != "-"]) if pin.name not in left_out]
     except ValueError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -72,8 +72,17 @@ other==4 \\
     assert [pin.lines[0] for pin in script.needed(lock, ["other"])] == ["other==4 \\"]
 
 
-def test_a_name_that_the_lock_does_not_know_is_refused() -> None:
-    command = [sys.executable, str(SCRIPT), str(ROOT / "requirements.lock"), "clankie-captian"]
+def test_what_the_image_has_from_elsewhere_is_left_out_alone() -> None:
+    whole, without = printed("clankie-captain"), printed("clankie-captain", "-imageio-ffmpeg")
+    assert {line.partition("==")[0] for line in whole if "==" in line} - {
+        line.partition("==")[0] for line in without if "==" in line
+    } == {"imageio-ffmpeg"}
+    assert "-imageio-ffmpeg" in (ROOT / "docker/Dockerfile").read_text("utf-8")
+
+
+@pytest.mark.parametrize("names", [["clankie-captian"], ["clankie-captain", "-clankie-captian"]])
+def test_a_name_that_the_lock_does_not_know_is_refused(names: list[str]) -> None:
+    command = [sys.executable, str(SCRIPT), str(ROOT / "requirements.lock"), *names]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "does not know clankie-captian; run: make lock" in ended.stderr

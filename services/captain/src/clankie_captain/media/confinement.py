@@ -42,10 +42,10 @@ def confine(memory: int, cpu: timedelta) -> None:
         os.nice(NICENESS)
 
 
-def allow(span: timedelta) -> None:
-    """Let ``OutOfTimeError`` rise wherever this process is when the span is over, unless ``forgive`` comes first."""
+def allow(seconds: float) -> None:
+    """Let ``OutOfTimeError`` rise wherever this process is when they are over, unless ``forgive`` comes first."""
     signal.signal(signal.SIGALRM, _over)
-    signal.setitimer(signal.ITIMER_REAL, span.total_seconds())
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def forgive() -> None:

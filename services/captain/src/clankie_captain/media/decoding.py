@@ -43,6 +43,7 @@ class WorkerDecoder:
     Args:
         ffmpeg: The program that takes films apart; without one, films are ``unavailable``.
         within: Wall time of one worker.
+        gathering: How long frames of something that moves are gathered.
         at_once: Workers at a time; other pictures wait.
         command: What a worker is.
     """
@@ -51,11 +52,13 @@ class WorkerDecoder:
         self,
         ffmpeg: Path | None,
         within: timedelta = bounds.DECODE_TIME,
+        gathering: timedelta = bounds.FRAMES_TIME,
         at_once: int = bounds.DECODERS,
         command: tuple[str, ...] = _COMMAND,
     ) -> None:
         self._ffmpeg = ffmpeg
         self._within = within
+        self._gathering = gathering.total_seconds()
         self._workers = asyncio.Semaphore(at_once)
         self._command = command
 
@@ -78,7 +81,8 @@ class WorkerDecoder:
         async with self._workers:
             try:
                 with tempfile.TemporaryDirectory(prefix="clankie-") if film else nullcontext() as folder:
-                    errand = Errand(form, most, len(data), folder, str(self._ffmpeg) if film else None)
+                    program = str(self._ffmpeg) if film else None
+                    errand = Errand(form, most, len(data), self._gathering, folder, program)
                     return await self._served(errand, data)
             except OSError:
                 # No process, no folder, no memory: not the picture's fault.

@@ -9,7 +9,6 @@ ffmpeg's choice: the container is named, protocols and decoders are listed, and 
 
 import subprocess
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ import ffmpeg
 
 from clankie_captain.media import stills
 from clankie_captain.media.confinement import OutOfTimeError
-from clankie_captain.media.parcels import Shot
+from clankie_captain.media.parcels import Errand, Shot
 from clankie_settings import bounds
 
 DECODERS: Final = "h264,hevc,vp8,vp9,libvpx,libvpx-vp9,libdav1d,libaom-av1,av1,mpeg4,mjpeg"
@@ -39,8 +38,8 @@ class NoFilmError(ValueError):
     """The container holds no film: sound alone, or nothing."""
 
 
-def film_frames(data: bytes, most: int, folder: Path, program: str) -> list[Shot]:
-    """At most ``most`` frames of the first minute, in their order, inside 1,024 x 1,024 pixels.
+def film_frames(errand: Errand, data: bytes, folder: Path, program: str) -> list[Shot]:
+    """At most as many frames as are asked for of the first minute, in their order, inside 1,024 x 1,024 pixels.
 
     The first and the last come first, so that they are there when time runs out.
 
@@ -54,7 +53,7 @@ def film_frames(data: bytes, most: int, folder: Path, program: str) -> list[Shot
     film.write_bytes(data)
     seen: dict[float, Shot] = {}
     try:
-        _gather(Program(program, film, data), most, seen)
+        _gather(Program(program, film, data), errand, seen)
     except OutOfTimeError:
         if not seen:
             raise
@@ -80,10 +79,10 @@ class Program:
         )
         return times(self._run(listing).decode("ascii", "replace"))
 
-    def frame(self, at: float | None, within: timedelta | None = None) -> bytes:
+    def frame(self, at: float | None, within: float | None = None) -> bytes:
         """The frame that is shown at this second, as PNG; without one, the first that can be decoded.
 
-        Empty where there is none, or where it takes longer than ``within``.
+        Empty where there is none, or where it takes more than ``within`` seconds.
         """
         seek = {} if at is None else {"ss": f"{max(0.0, at - _EARLIER):.6f}"}
         shown = self._input(**seek)["V:0"].filter("scale", w=_across("iw*sar"), h=_across("ih")).filter("setsar", 1)
@@ -100,7 +99,7 @@ class Program:
             **more,
         )
 
-    def _run(self, output: Any, within: timedelta | None = None) -> bytes:
+    def _run(self, output: Any, within: float | None = None) -> bytes:
         command: list[str] = [self._program, *_QUIET, *output.get_args()]
         try:
             process = subprocess.Popen(  # noqa: S603 -- the arguments are ours and no shell reads them
@@ -110,7 +109,7 @@ class Program:
             raise NoProgramError from error
         with process:
             try:
-                return process.communicate(timeout=within.total_seconds() if within else None)[0]
+                return process.communicate(timeout=within)[0]
             except subprocess.TimeoutExpired:
                 process.kill()
                 return b""
@@ -142,14 +141,14 @@ def moments(shown: Sequence[float], most: int) -> list[float]:
     return sorted({min(shown, key=lambda each: abs(each - step)) for step in steps})
 
 
-def _gather(program: Program, most: int, seen: dict[float, Shot]) -> None:
+def _gather(program: Program, errand: Errand, seen: dict[float, Shot]) -> None:
     shown = program.times("V")
     if not shown and program.times("a"):
         raise NoFilmError
-    wanted = moments(shown, most)
+    wanted = moments(shown, errand.most)
     for at in [*wanted[:1], *wanted[-1:], *wanted[1:-1]]:
         # The end may lie far behind the last whole picture of a film: too far costs the end, and not the middle.
-        within = bounds.FRAMES_TIME / 2 if at == wanted[-1] else None
+        within = errand.seconds / 2 if at == wanted[-1] else None
         if at not in seen and (picture := program.frame(at, within)):
             seen[at] = _shot(picture)
     if not seen and (picture := program.frame(None)):

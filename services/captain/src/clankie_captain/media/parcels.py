@@ -36,6 +36,7 @@ class Errand:
         form: What the bytes are, as ``core.pictures.sniff`` has it.
         most: Pictures to bring back at most.
         size: How many bytes follow.
+        seconds: How long frames of something that moves are gathered.
         folder: An empty folder for a film; gone when the worker has ended.
         ffmpeg: The program that takes a film apart; None where there is none.
     """
@@ -43,6 +44,7 @@ class Errand:
     form: str
     most: int
     size: int
+    seconds: float
     folder: str | None = None
     ffmpeg: str | None = None
 

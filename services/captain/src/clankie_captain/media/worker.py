@@ -38,7 +38,7 @@ def _shots(errand: Errand, data: bytes) -> list[Shot] | Fault:
     if errand.form == FILM:
         if errand.folder is None or errand.ffmpeg is None:
             return "unavailable"
-        return frames.film_frames(data, errand.most, Path(errand.folder), errand.ffmpeg)
+        return frames.film_frames(errand, data, Path(errand.folder), errand.ffmpeg)
     if errand.form not in stills.PLUGINS:
         return "unsupported"
     if animations.moving(data, errand.form):
@@ -55,7 +55,7 @@ def main() -> None:
     errand, data = parcels.read_errand(sys.stdin.buffer)
     film = errand.form == FILM
     confinement.confine(bounds.FILM_MEMORY if film else bounds.DECODE_MEMORY, bounds.DECODE_TIME)
-    confinement.allow(bounds.FRAMES_TIME)
+    confinement.allow(errand.seconds)
     result = decoded(errand, data)
     confinement.forgive()
     for piece in parcels.outcome(result):
