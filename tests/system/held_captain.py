@@ -20,11 +20,12 @@ from typing import Any, cast
 from clankie_captain import __main__ as entry
 from clankie_captain import app as composition
 from clankie_captain.agent.model import build_loop
+from clankie_captain.core.compaction import EMPTY, Digest, Fill
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Finish, Order, Usage, Words
 from clankie_captain.core.settlement import RunOn, RunTurn, Settlement, settlement
 from clankie_captain.core.turns import LiveRun, Numbered, Settling
-from clankie_captain.ports import Loop, RunLine
+from clankie_captain.ports import Loop, RunLine, Vitals
 from clankie_captain.store import runs
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.runs import RunStore
@@ -76,6 +77,13 @@ class HeldLoop(Loop):
         deaf = await passed("think") == "deaf"
         return await self._loop.think(order, cast("RunLine", HeldLine(line, deaf=deaf)))
 
+    @property
+    def window(self) -> int | None:
+        return self._loop.window
+
+    async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
+        return await self._loop.put_together(digest, vitals)
+
     async def aclose(self) -> None:
         await self._loop.aclose()
 
@@ -84,11 +92,11 @@ class HeldRuns(RunStore):
     """The real runs, stopped around a settlement."""
 
     async def settle(
-        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime, fill: Fill = EMPTY
     ) -> Settling:
         deaf = await passed("settle") == "deaf"
         put(runs, "settlement", deaf_settlement if deaf else settlement)
-        settled = await super().settle(run, ending, usage, follower, at)
+        settled = await super().settle(run, ending, usage, follower, at, fill)
         await passed("settled")
         return settled
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
+from clankie_captain.core.compaction import CompactionOutcome, Digest
 from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, Usage, Words
-from clankie_captain.ports import Loop, RunLine, SettledRun, UpdateOutcome
+from clankie_captain.ports import Loop, RunLine, SettledRun, UpdateOutcome, Vitals
 from clankie_settings.wire.failure import FailureCode
+from clankie_stage.discord.changes import Changes
 
 
 class StillClock:
@@ -142,11 +144,21 @@ class Thought:
         return done
 
 
+@dataclass
+class Writing:
+    """Notes that wait for a test's word."""
+
+    digest: Digest
+    vitals: Vitals
+    written: "asyncio.Future[str | Broken]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
 class ToldLoop(Loop):
     """A loop at the port that does what a test tells it. ``thoughts`` gives each stretch as it begins."""
 
     def __init__(self, begin_gate: asyncio.Event | None = None) -> None:
         self.thoughts: asyncio.Queue[Thought] = asyncio.Queue(1000)
+        self.writings: asyncio.Queue[Writing] = asyncio.Queue(1000)
         self.live: dict[str, list[Thought]] = {}
         self._begin_gate = begin_gate
 
@@ -163,6 +175,15 @@ class ToldLoop(Loop):
         finally:
             thought.ended = True
             lane.remove(thought)
+
+    @property
+    def window(self) -> int | None:
+        return None
+
+    async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
+        writing = Writing(digest, vitals)
+        self.writings.put_nowait(writing)
+        return await writing.written
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -239,7 +260,19 @@ class KeptTurnLog:
         self.records.append(record)
 
 
+class KeptCompactions:
+    """Keeps how compactions ended."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+        self.changes = Changes()
+
+    def compacted(self, outcome: CompactionOutcome, usage: Usage) -> None:
+        self.outcomes.append(outcome)
+        self.changes.announce()
+
+
 __all__ = [
-    "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "KeptTurnLog", "Say", "StillClock", "Thought", "ToldLoop",
-    "Tool", "Update", "UpdateOutcome", "Write",
+    "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "KeptCompactions", "KeptTurnLog", "Say",
+    "StillClock", "Thought", "ToldLoop", "Tool", "Update", "UpdateOutcome", "Write", "Writing",
 ]  # fmt: skip

@@ -11,10 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from clankie_captain.core import stall
+from clankie_captain.core.compaction import Ceilings
 from clankie_captain.core.lane import OPERATOR, Trust
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun, Turn
 from clankie_captain.lanes.commands import Commands
+from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.line import LineParts
@@ -28,6 +30,7 @@ from clankie_captain.store import tables
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
 from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database
@@ -38,7 +41,7 @@ from clankie_settings.ids import DeliveryId, PresenceId
 from clankie_settings.wire.operator import OperatorDelivery, OperatorMessage
 from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.trigger import Actor, Room, Trigger
-from tests.captain.lanes.fakes import CountedIds, KeptTurnLog, StillClock, Thought, ToldLoop
+from tests.captain.lanes.fakes import CountedIds, KeptCompactions, KeptTurnLog, StillClock, Thought, ToldLoop, Writing
 
 DISCORD = PresenceId("discord")
 OWNER = "100000"
@@ -62,6 +65,7 @@ class House:
     commands: Commands
     conversations: Conversations
     events: EventStore
+    compactions: KeptCompactions
 
     async def say(self, delivery: str, body: str, **more: Any) -> Turn:
         """Hand over a message."""
@@ -90,6 +94,11 @@ class House:
         """The next stretch that begins."""
         async with asyncio.timeout(SOON.total_seconds()):
             return await self.loop.thoughts.get()
+
+    async def writing(self) -> Writing:
+        """The next notes that are to be written."""
+        async with asyncio.timeout(SOON.total_seconds()):
+            return await self.loop.writings.get()
 
     async def result(self, delivery: str, presence: PresenceId = DISCORD) -> Settled:
         """What a delivery got, once it has."""
@@ -125,9 +134,9 @@ def trigger(
     return Trigger.model_validate(fields)
 
 
-def _registry(parts: RunnerParts, settlements: Waiters[Settled], most: int) -> Registry:
-    def make(live: LiveRun) -> Runner:
-        return Runner(parts, live)
+def _registry(parts: RunnerParts, compactor: CompactorParts, settlements: Waiters[Settled], most: int) -> Registry:
+    def make(live: LiveRun) -> Runner | Compactor:
+        return Runner(parts, live) if live.kind == "turn" else Compactor(compactor, live)
 
     return Registry(make, settlements, most)
 
@@ -145,6 +154,7 @@ async def house(
     trust: Trust | None = None,
     stall_after: timedelta = timedelta(minutes=5),
     terms: Terms | None = None,
+    ceilings: Ceilings | None = None,
 ) -> AsyncGenerator[House]:
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
@@ -154,8 +164,12 @@ async def house(
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries, trusted = DeliveryStore(database), trust or Trust()
     line = LineParts(lane_store, actions, signals, receipts, clock, ids)
+    limits, log = stall.limits(stall_after), KeptCompactions()
     registry = _registry(
-        RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None), settlements, most
+        RunnerParts(run_store, line, loop, turn_log, limits, None, ceilings or Ceilings()),
+        CompactorParts(lane_store, CompactionStore(database), loop, log, signals, limits, clock, ids),
+        settlements,
+        most,
     )
     changes = ChangeStore(database)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids)
@@ -164,7 +178,7 @@ async def house(
     try:
         yield House(
             desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
-            commands, Conversations(desk, clock, ids), EventStore(database),
+            commands, Conversations(desk, clock, ids), EventStore(database), log,
         )  # fmt: skip
     finally:
         await registry.stop()

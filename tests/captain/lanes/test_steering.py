@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from clankie_captain.core.compaction import EMPTY, Fill
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.turns import LiveRun, Settling
@@ -73,11 +74,11 @@ class LateArrival:
         self.go_on = asyncio.Event()
 
     async def settle(
-        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime, fill: Fill = EMPTY
     ) -> Settling:
         self.reached.set()
         await self.go_on.wait()
-        return await self._inner.settle(run, ending, usage, follower, at)
+        return await self._inner.settle(run, ending, usage, follower, at, fill)
 
     async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
         return await self._inner.take_over(at)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from clankie_captain.core.compaction import EMPTY, Fill
 from clankie_captain.core.lane import OPERATOR, Trust, lane_for
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Usage
@@ -163,9 +164,9 @@ class SlowNews:
         self.settled, self.go_on = asyncio.Event(), asyncio.Event()
 
     async def settle(
-        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime, fill: Fill = EMPTY
     ) -> Settling:
-        settled = await self._inner.settle(run, ending, usage, follower, at)
+        settled = await self._inner.settle(run, ending, usage, follower, at, fill)
         if isinstance(settled, Ended) and settled.follows is not None:
             self.settled.set()
             await self.go_on.wait()

@@ -16,11 +16,13 @@ from clankie_captain.api.context import Captain
 from clankie_captain.api.header import WireHeader
 from clankie_captain.core import stall
 from clankie_captain.core.allowance import Allowance
+from clankie_captain.core.compaction import Ceilings
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.errors import CaptainError, ConfigurationError
 from clankie_captain.lanes.commands import Commands
+from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import OPERATOR_ACTOR, Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.line import LineParts
@@ -35,6 +37,7 @@ from clankie_captain.ports import Loop
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
 from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database, StateLock
@@ -133,6 +136,12 @@ class _Ground:
         return Trust(frozenset(self.settings.system_actors), frozenset(self.settings.system_rooms))
 
     @property
+    def ceilings(self) -> Ceilings:
+        """How much a lane's requests may hold."""
+        rooms = {key: room.context_cap for key, room in self.settings.rooms.items() if room.context_cap is not None}
+        return Ceilings(self.settings.model_window or self.loop.window, rooms)
+
+    @property
     def terms(self) -> Terms:
         """On what terms deliveries are admitted."""
         exempt = (self.settings.owner_id, OPERATOR_ACTOR)
@@ -187,10 +196,21 @@ def _registry(
         turn_log=TurnLogs(metrics, TurnFile(ground.settings.state / "turn-settled.jsonl")),
         limits=stall.limits(ground.settings.stall_after),
         persona=ground.persona,
+        ceilings=ground.ceilings,
+    )
+    compactor = CompactorParts(
+        lanes=line.lanes,
+        compactions=CompactionStore(ground.store),
+        loop=ground.loop,
+        log=metrics,
+        signals=line.signals,
+        limits=parts.limits,
+        clock=line.clock,
+        ids=line.ids,
     )
 
-    def make(live: LiveRun) -> Runner:
-        return Runner(parts, live)
+    def make(live: LiveRun) -> Runner | Compactor:
+        return Runner(parts, live) if live.kind == "turn" else Compactor(compactor, live)
 
     return Registry(make, settlements, ground.settings.live_runs)
 

@@ -5,6 +5,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from clankie_captain.core.compaction import CompactionOutcome
+from clankie_captain.core.run import Usage
 from clankie_captain.core.turns import Counts
 from clankie_captain.ports import SettledRun
 
@@ -22,6 +24,9 @@ class Metrics:
         self._runs = Counter("clankie_runs", "Settled runs by outcome.", ["outcome"], registry=self._registry)
         self._absorbed = Counter("clankie_absorbed_turns", "Turns that another's run heard.", registry=self._registry)
         self._tokens = Counter("clankie_tokens", "Tokens by kind.", ["kind"], registry=self._registry)
+        self._compactions = Counter(
+            "clankie_compactions", "Compactions by outcome.", ["outcome"], registry=self._registry
+        )
         self._requests = Counter("clankie_model_requests", "Answered model requests.", registry=self._registry)
         self._tools = Counter("clankie_tool_calls", "Tool calls.", registry=self._registry)
         self._took = Histogram(
@@ -48,6 +53,14 @@ class Metrics:
         self._tools.inc(record.usage.tool_calls)
         self._took.observe(record.took.total_seconds())
         self._waited.observe(record.waited.total_seconds())
+
+    def compacted(self, outcome: CompactionOutcome, usage: Usage) -> None:
+        """Count a compaction that has ended, and what it cost."""
+        self._compactions.labels(outcome).inc()
+        self._tokens.labels("input").inc(usage.input_tokens)
+        self._tokens.labels("output").inc(usage.output_tokens)
+        self._tokens.labels("cached").inc(usage.cached_tokens)
+        self._requests.inc(usage.requests)
 
     def replied(self, latency: timedelta) -> None:
         """Count a reply that has reached its room."""

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.commands import Deed
+from clankie_captain.core.compaction import EMPTY, Compacted, Compaction, CompactionOutcome, Digest, Fill
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.lease import Asking, Held
 from clankie_captain.core.pictures import Decoded, Undecodable
@@ -43,6 +44,22 @@ class UpdateOutcome:
 
     fate: UpdateFate
     reason: str = ""
+
+
+class Vitals(Protocol):
+    """Whom the loop tells that a model is at work, and what it cost. Source: FAIL-3."""
+
+    def event(self) -> None:
+        """A token, hidden reasoning, or another try: a sign of life."""
+        ...
+
+    def received(self) -> None:
+        """Bytes came from the provider without making an event."""
+        ...
+
+    def spent(self, usage: Usage) -> None:
+        """One model request was answered and cost this. Source: OPS-6."""
+        ...
 
 
 class RunLine(Protocol):
@@ -119,6 +136,20 @@ class Loop(Protocol):
         """
         ...
 
+    @property
+    def window(self) -> int | None:
+        """The model's context window in tokens; None where nobody knows. Source: CTX-7."""
+        ...
+
+    async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
+        """Notes on older talk, as the payload of the entry that holds them.
+
+        Never raises for what a provider does; that is a ``Broken``. Cancelling it closes the provider's stream.
+
+        Source: CTX-7.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Close the connections to the provider; nothing thinks any more."""
         ...
@@ -173,7 +204,7 @@ class Runs(Protocol):
     """Runs as rows; ``store/runs.py`` says what each promises."""
 
     async def settle(
-        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime, fill: Fill = EMPTY
     ) -> Settling:
         """End a run once, with a result for each of its turns, or let it go on."""
         ...
@@ -184,6 +215,28 @@ class Runs(Protocol):
 
     async def start_waiting(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
         """Start lanes whose turns only wait, at most one for each fresh run id."""
+        ...
+
+
+class Compactions(Protocol):
+    """Compactions as rows; ``store/compactions.py`` says what each promises."""
+
+    async def tokens(self, run: LiveRun) -> int:
+        """How full the run's lane was when it was claimed."""
+        ...
+
+    async def finish(
+        self, run: LiveRun, ending: Compaction, usage: Usage, follower: RunId, at: datetime
+    ) -> Compacted:
+        """End a compaction once, and start what waits."""
+        ...
+
+
+class CompactionLog(Protocol):
+    """Where compactions are counted."""
+
+    def compacted(self, outcome: CompactionOutcome, usage: Usage) -> None:
+        """Count one that has ended."""
         ...
 
 

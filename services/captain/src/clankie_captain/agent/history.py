@@ -78,6 +78,11 @@ def kept(entries: Sequence[Entry]) -> list[Kept]:
     return found
 
 
+def messages(entries: Sequence[Entry]) -> list[ModelMessage]:
+    """The messages of the entries that can be read and hold anything."""
+    return [each.message for each in kept(entries)]
+
+
 def open_calls(messages: Sequence[ModelMessage]) -> list[ToolCallPart]:
     """The calls of a history's last response, if nothing came after it."""
     last = messages[-1] if messages else None

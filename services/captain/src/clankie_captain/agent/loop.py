@@ -10,6 +10,7 @@ from pydantic_ai.messages import AgentStreamEvent, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
 
+from clankie_captain.agent import notes
 from clankie_captain.agent.failures import failure_code, provider_words
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.rescue import Rescue
@@ -18,8 +19,9 @@ from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.tools import toolset
 from clankie_captain.agent.transcript import Transcript
 from clankie_captain.agent.transcript_model import TranscriptModel
+from clankie_captain.core.compaction import Digest
 from clankie_captain.core.run import Answered, Broken, Finish, Order
-from clankie_captain.ports import Loop, RunLine
+from clankie_captain.ports import Loop, RunLine, Vitals
 from clankie_settings.clock import Clock
 from clankie_settings.wire.failure import FailureCode
 
@@ -67,6 +69,16 @@ class PydanticLoop(Loop):
     async def aclose(self) -> None:
         """Close the connections to the provider."""
         await self._close()
+
+    @property
+    def window(self) -> int | None:
+        """The first model's context window in tokens, where it is known."""
+        return self._models[0].context_window
+
+    async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
+        """Notes on a lane's older talk, as the payload of the entry that holds them. Source: CTX-7."""
+        with self._pulse.heard_by(vitals.received):
+            return await notes.write([each.wrapped for each in self._models], digest, vitals)
 
     async def think(self, order: Order, line: RunLine) -> Finish:
         """Run until the model's last response, or until it cannot go on. Source: LANE-3, LANE-15, FAIL-4.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from clankie_captain.core import compaction, context
+from clankie_captain.core import context
 from clankie_captain.core.toolsyntax import without_written_calls
 
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
@@ -29,7 +29,7 @@ _SITUATION: Final = re.compile(
 _LONG: Final = 40
 _OWN: Final = frozenset(
     line.strip()
-    for text in (context.CONTRACT, context.STEERED, context.TALK, compaction.NOTES, *context.REGISTERS.values())
+    for text in (context.CONTRACT, context.STEERED, context.TALK, context.NOTES, *context.REGISTERS.values())
     for line in text.split("\n")
     if len(line.strip()) >= _LONG
 )

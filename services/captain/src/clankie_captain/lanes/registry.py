@@ -3,13 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
 from clankie_captain.core.settlement import Settled
-from clankie_captain.core.turns import LiveRun
-from clankie_captain.lanes.runner import Runner
+from clankie_captain.core.turns import Ended, LiveRun
 from clankie_captain.lanes.waiters import Waiters
 from clankie_settings.ids import RunId
 
@@ -17,6 +16,18 @@ UNWANTED: Final = 256
 """Runs that were cancelled before they came here, or after they had gone; the oldest is forgotten beyond it."""
 
 _log = structlog.get_logger()
+
+
+class Runner(Protocol):
+    """What works on one live run until its lane is free again."""
+
+    def cancel(self) -> None:
+        """End it."""
+        ...
+
+    async def run(self) -> Ended | None:
+        """What each delivery got and what follows, or None where another owner has taken the lane."""
+        ...
 
 
 class Registry:

@@ -1,13 +1,14 @@
 """One run from its first request to its settlement."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
 from clankie_captain.core import stall
+from clankie_captain.core.compaction import Ceilings, Fill
 from clankie_captain.core.context import instructions
 from clankie_captain.core.reply import Missing, Reply, read_reply
 from clankie_captain.core.run import Answered, Broken, Finish, Order
@@ -40,6 +41,7 @@ class RunnerParts:
     turn_log: TurnLog
     limits: stall.Limits
     persona: str | None
+    ceilings: Ceilings = field(default_factory=Ceilings)
 
 
 class Runner:
@@ -51,6 +53,7 @@ class Runner:
         self._watchdog = Watchdog(parts.line.clock, parts.limits)
         self._line = Line(parts.line, live, self._watchdog)
         self._begun = parts.line.clock.elapsed()
+        self._limit: int | None = None
 
     def cancel(self) -> None:
         """End the run as cancelled; one that has its answer already may still settle with it."""
@@ -108,6 +111,7 @@ class Runner:
         lanes = self._parts.line.lanes
         history = await lanes.history(self._live)
         owner = await lanes.owner(self._live)
+        self._limit = self._parts.ceilings.of(owner.trigger.room)
         order = Order(
             lane=self._live.lane.id,
             run=self._live.run,
@@ -125,7 +129,8 @@ class Runner:
             follower = RunId(self._parts.line.ids.new("run"))
             try:
                 now = self._parts.line.clock.now()
-                return await self._parts.runs.settle(self._live, ending, self._line.tally.usage, follower, now)
+                fill = Fill(self._line.tally.context_end, self._limit)
+                return await self._parts.runs.settle(self._live, ending, self._line.tally.usage, follower, now, fill)
             except FencedError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the store's trouble is, the result must not be lost

@@ -24,7 +24,7 @@ from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.settlement import failure
 from clankie_captain.core.turns import Acceptance, LiveRun
 from clankie_captain.errors import DeliveryConflictError
-from clankie_captain.store import allowances, events, rows, tables
+from clankie_captain.store import allowances, events, gauges, rows, tables
 from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
@@ -139,6 +139,7 @@ def _decide(connection: Connection, arrival: Arrival, terms: Terms, state: AnyRo
         waiting=_waiting(connection, lane),
         autonomous=lane.kind == "conversation" and _autonomous(connection, state.live_run),
         stops=stops,
+        compacting=gauges.is_compaction(connection, state.live_run),
     )
     return admission(view, trigger.delivery, steer_by(lane.kind))
 

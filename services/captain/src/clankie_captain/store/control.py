@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.turns import Done, LaneView
-from clankie_captain.store import allowances, tables
+from clankie_captain.store import allowances, gauges, tables
 from clankie_captain.store.arrivals import cancel_run
 from clankie_captain.store.engine import Database
 from clankie_settings.ids import PresenceId, RunId
@@ -44,7 +44,7 @@ class ControlStore:
                 "presence": presence, "id": command.command_id, "name": command.name, "answer": deed.answer, "at": at,
             }  # fmt: skip
             connection.execute(insert(tables.command).values(row))
-            return Done(deed.answer, view.live if isinstance(deed.change, Halt) else None)
+            return Done(deed.answer, view.live if isinstance(deed.change, Halt | Renew) else None)
 
         return await self._database.transact(work)
 
@@ -56,6 +56,9 @@ def _change(connection: Connection, lane: LaneKey, deed: Deed, view: LaneView, a
             if view.live is not None:
                 cancel_run(connection, view.live)
         case Renew():
+            if view.live is not None:
+                cancel_run(connection, view.live)
+            gauges.forget(connection, lane.id)
             connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
         case Hush(until):
             _hush(connection, lane, until, at)
@@ -95,4 +98,5 @@ def _view(connection: Connection, lane: LaneKey, at: datetime) -> LaneView:
         waiting=connection.execute(waiting).scalar_one(),
         quiet=row is not None and is_quiet(row.quiet_until, at),
         tokens=allowances.tokens(connection, lane.id, at),
+        compacting=row is not None and gauges.is_compaction(connection, row.live_run),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, case, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.lane import LaneKey
@@ -12,7 +12,7 @@ from clankie_captain.core.run import Draft, Entry
 from clankie_captain.core.steering import Steered, takeable
 from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending, Turn
 from clankie_captain.errors import FencedError
-from clankie_captain.store import arrivals, tables
+from clankie_captain.store import arrivals, gauges, tables
 from clankie_captain.store.arrivals import Arrival, Terms
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_heard
@@ -48,6 +48,14 @@ _HISTORY: Final = (
     select(_entry.seq, _entry.run, _entry.kind, _entry.payload)
     .where(_entry.lane == bindparam("lane"), _entry.seq >= bindparam("first"), _entry.kind.in_(("request", "response")))
     .order_by(_entry.seq)
+)
+_NOTED: Final = select(_entry.seq, _entry.run, _entry.kind, _entry.payload).join(
+    tables.gauge,
+    and_(
+        tables.gauge.c.lane == bindparam("lane"),
+        _entry.lane == tables.gauge.c.lane,
+        _entry.seq == tables.gauge.c.notes,
+    ),
 )
 _ADD_ENTRIES: Final = insert(tables.entry)
 _MARK_HEARD: Final = (
@@ -161,8 +169,9 @@ class LaneStore:
 
         def work(connection: Connection) -> tuple[Entry, ...]:
             lane = _prove(connection, run)
+            noted = connection.execute(_NOTED, {"lane": run.lane.id}).all()
             found = connection.execute(_HISTORY, {"lane": run.lane.id, "first": lane.history_from}).all()
-            return tuple(Entry(row.seq, RunId(row.run), row.kind, row.payload) for row in found)
+            return tuple(Entry(row.seq, RunId(row.run), row.kind, row.payload) for row in [*noted, *found])
 
         return await self._database.transact(work)
 
@@ -186,6 +195,8 @@ class LaneStore:
                 .offset(kept - 1)
             )
             oldest = connection.execute(statement).scalar() if kept else lane.next_entry
+            # They stand for what is older than anything that stays.
+            gauges.drop_notes(connection, run.lane.id)
             if oldest is not None and oldest > lane.history_from:
                 change = update(tables.lane).where(tables.lane.c.id == run.lane.id)
                 connection.execute(change.values(history_from=oldest))

@@ -6,13 +6,14 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from clankie_captain.core.compaction import EMPTY, Fill
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.settlement import RunOn, Settlement, settlement
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
-from clankie_captain.store import allowances, events, rows, tables
+from clankie_captain.store import allowances, events, gauges, rows, tables
 from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_broken, log_said
@@ -61,9 +62,11 @@ class RunStore:
         self._database = database
 
     async def settle(
-        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime
+        self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime, fill: Fill = EMPTY
     ) -> Settling:
         """End a run once, with a result for each of its turns, and start the next queued turn under ``follower``.
+
+        Where the lane is too full after it, ``follower`` compacts it instead (CTX-7).
 
         What was steered is read in this very transaction: nothing can slip between the last look and the end.
 
@@ -86,7 +89,8 @@ class RunStore:
             _apply(connection, run, decided, owners, at)
             _log(connection, run, decided, ending, lane.next_entry)
             _close_run(connection, run, decided, usage, at)
-            follows = _follow(connection, run.lane, follower, at)
+            full = gauges.after_run(connection, run.lane, fill)
+            follows = (gauges.claim if full else follow)(connection, run.lane, follower, at)
             return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows)
 
         return await self._database.transact(work)
@@ -94,10 +98,13 @@ class RunStore:
     async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
         """Take over, with a new epoch and as their next attempt, the runs that a captain that died left live.
 
+        Lanes that it was compacting are only given back.
+
         Source: DUR-2, LANE-2.
         """
 
         def work(connection: Connection) -> tuple[LiveRun, ...]:
+            gauges.release(connection, at)
             live = select(tables.lane).where(tables.lane.c.live_run.is_not(None)).order_by(tables.lane.c.touched_at)
             return tuple([_take_over(connection, row, at) for row in connection.execute(live).all()])
 
@@ -114,7 +121,7 @@ class RunStore:
             waiting = select(own.lane).where(own.state == "queued").distinct()
             idle = select(tables.lane).where(one.live_run.is_(None), one.id.in_(waiting)).limit(len(fresh))
             found = connection.execute(idle).all()
-            started = [_follow(connection, rows.lane_key(row), run, at) for run, row in zip(fresh, found, strict=False)]
+            started = [follow(connection, rows.lane_key(row), run, at) for run, row in zip(fresh, found, strict=False)]
             return tuple(each for each in started if each is not None)
 
         return await self._database.transact(work)
@@ -186,7 +193,8 @@ def _close_run(connection: Connection, run: LiveRun, decided: Settlement, usage:
     allowances.spend(connection, run.lane.id, usage, at)
 
 
-def _follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
+def follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
+    """Start an idle lane's oldest queued turn as ``run``; None where none waits."""
     row = connection.execute(_OLDEST_QUEUED, {"of_lane": lane.id}).one_or_none()
     if row is None:
         return None

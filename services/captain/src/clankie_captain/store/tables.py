@@ -99,6 +99,7 @@ run = Table(
     Column("attempt", Integer, nullable=False),
     Column("autonomous", Boolean, nullable=False),
     Column("cancelled", Boolean, nullable=False),
+    Column("kind", String, nullable=False, default="turn"),  # turn | compaction
     Column("outcome", String),
     Column("usage", Text),
     Column("started_at", Moment, nullable=False),
@@ -118,6 +119,16 @@ entry = Table(
     Column("payload", Text, nullable=False),
     PrimaryKeyConstraint("lane", "seq"),
 )
+
+gauge = Table(
+    "gauge",
+    metadata,
+    Column("lane", String, primary_key=True),
+    Column("tokens", Integer, nullable=False),
+    Column("resume_at", Integer),
+    Column("notes", Integer),
+)
+"""How full a lane is, from when on it may be compacted, and the entry of the notes that its history begins with."""
 
 lane_message = Table(
     "lane_message",

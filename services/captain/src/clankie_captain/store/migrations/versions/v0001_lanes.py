@@ -75,6 +75,7 @@ def _records() -> None:
         sa.Column("attempt", sa.Integer, nullable=False),
         sa.Column("autonomous", sa.Boolean, nullable=False),
         sa.Column("cancelled", sa.Boolean, nullable=False),
+        sa.Column("kind", sa.String, nullable=False),
         sa.Column("outcome", sa.String),
         sa.Column("usage", sa.Text),
         sa.Column("started_at", sa.BigInteger, nullable=False),
@@ -89,6 +90,13 @@ def _records() -> None:
         sa.Column("kind", sa.String, nullable=False),
         sa.Column("payload", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("lane", "seq"),
+    )
+    op.create_table(
+        "gauge",
+        sa.Column("lane", sa.String, primary_key=True),
+        sa.Column("tokens", sa.Integer, nullable=False),
+        sa.Column("resume_at", sa.Integer),
+        sa.Column("notes", sa.Integer),
     )
     op.create_table(
         "lane_message",
