@@ -134,7 +134,8 @@ class Runner:
             except FencedError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the store's trouble is, the result must not be lost
-                _log.error("run.unsettled", run=self._live.run, cause=type(error).__name__)
+                if pause == SETTLE_BACKOFF[0]:
+                    _log.error("run.unsettled", run=self._live.run, cause=type(error).__name__)
                 await self._parts.line.clock.sleep(pause)
                 pause = min(2 * pause, SETTLE_BACKOFF[1])
 
