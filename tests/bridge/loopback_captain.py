@@ -3,17 +3,19 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
+from clankie_captain.core.lease import Asking, Held, granted
 from clankie_settings.wire.action import Action
 from clankie_settings.wire.command import Command, CommandAnswer, Edit
 from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.lease import INSTANCE_HEADER, PRESENCE_LEASED, Lease, LeaseRequest
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem, refused_field
-from clankie_settings.wire.receipt import ActionReceipt, Owed, OwedList, Receipt, ReceiptAnswer
+from clankie_settings.wire.receipt import ActionReceipt, KnownRoom, KnownRooms, Owed, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Result, Silent
 from clankie_settings.wire.trigger import Trigger, content_hash
 from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION
@@ -70,6 +72,8 @@ class LoopbackCaptain:
         self.queued = False
         self.refuse: Problem | None = None
         self.changes = Changes()
+        self.lease: Held | None = None
+        self.rooms: tuple[KnownRoom, ...] = ()
         self._actions: list[tuple[int | None, Action]] = []
         self._runner: web.AppRunner | None = None
         self.port = 0
@@ -97,6 +101,8 @@ class LoopbackCaptain:
         app.router.add_post("/v1/actions/{id}/receipt", self._post_action_receipt)
         app.router.add_post("/v1/presences/discord/commands", self._post_command)
         app.router.add_get("/v1/presences/discord/actions", self._get_actions)
+        app.router.add_put("/v1/presences/discord/lease", self._put_lease)
+        app.router.add_get("/v1/presences/discord/rooms", self._get_rooms)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port)
@@ -149,11 +155,18 @@ class LoopbackCaptain:
             response: web.StreamResponse = self._problem(401, "unauthorized")
         elif request.headers.get(WIRE_HEADER) != str(WIRE_VERSION):
             response = self._problem(400, "wire_version")
+        elif self._is_stranger(request):
+            response = self._problem(409, PRESENCE_LEASED)
         else:
             response = await handler(request)
         if not response.prepared:
             response.headers[WIRE_HEADER] = self.wire_version
         return response
+
+    def _is_stranger(self, request: web.Request) -> bool:
+        holder = self.lease.holder if self.lease is not None else None
+        asking = request.headers.get(INSTANCE_HEADER, holder)
+        return holder is not None and asking != holder and not request.path.endswith("/lease")
 
     async def _post_turn(self, request: web.Request) -> web.Response:
         assert request.content_type == "application/json"
@@ -249,6 +262,20 @@ class LoopbackCaptain:
         self.commands[command.command_id] = command
         self.changes.announce()
         return self._shape(CommandAnswer(text=f"{command.name}: done, @everyone"))
+
+    async def _put_lease(self, request: web.Request) -> web.Response:
+        asked = LeaseRequest.model_validate_json(await request.read())
+        asking = Asking(asked.instance_id, timedelta(seconds=asked.ttl_s), asked.listening, asked.replaces)
+        last_action = max((sequence or 0 for sequence, _ in self._actions), default=0)
+        held = granted(self.lease, asking, datetime.now(UTC), last_action)
+        if held is None:
+            return self._problem(409, PRESENCE_LEASED)
+        self.lease = held
+        return self._shape(Lease(fence=held.fence, missed_since=held.missed_since, last_action=held.last_action))
+
+    async def _get_rooms(self, request: web.Request) -> web.Response:
+        del request
+        return self._shape(KnownRooms(rooms=self.rooms))
 
     async def _get_actions(self, request: web.Request) -> web.StreamResponse:
         last = request.headers.get("Last-Event-ID")

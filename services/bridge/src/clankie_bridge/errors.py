@@ -4,6 +4,7 @@ BridgeError
 ├── CannotStart            a person has to change something first
 ├── CaptainError
 │   ├── CaptainAway        no connection, no answer, draining, or a fault of the captain's: try again
+│   │   └── PresenceTaken  another process of this presence holds the lease: wait, and see who it is
 │   ├── CaptainRefuses     our token or our wire version: try again slowly, and say so
 │   ├── TriggerRefused     the captain will never take this
 │   ├── DeliveryConflict   the same id with other content is already there
@@ -34,6 +35,10 @@ class CaptainAway(CaptainError):  # noqa: N818 -- named by what it tells
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class PresenceTaken(CaptainAway):
+    """Another process of this presence holds its lease; ``desk/standing.py`` waits for it, or ends this one."""
 
 
 class CaptainRefuses(CaptainError):  # noqa: N818 -- named by what it tells

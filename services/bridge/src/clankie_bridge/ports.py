@@ -11,7 +11,8 @@ from clankie_bridge.core.message import Message
 from clankie_bridge.core.render import Part
 from clankie_settings.wire.action import Action
 from clankie_settings.wire.command import Command, Edit
-from clankie_settings.wire.receipt import ActionReceipt, Owed, Receipt
+from clankie_settings.wire.lease import Lease, LeaseRequest
+from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, Owed, Receipt
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
 from clankie_settings.wire.trigger import Trigger
 
@@ -200,6 +201,22 @@ class Captain(Protocol):
 
     async def action_receipt(self, action_id: str, receipt: ActionReceipt) -> None:
         """Acknowledge a stored action."""
+        ...
+
+
+class Presence(Protocol):
+    """What the captain keeps for this presence. Every call is one attempt.
+
+    Raises:
+        CaptainError: One of its leaves, see ``errors.py``.
+    """
+
+    async def lease(self, request: LeaseRequest) -> Lease:
+        """Get or renew the lease, or give it back."""
+        ...
+
+    async def rooms(self) -> KnownRooms:
+        """The rooms that this presence stood in, newest first."""
         ...
 
 

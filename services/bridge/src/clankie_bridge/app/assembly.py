@@ -8,6 +8,7 @@ from clankie_bridge.app.policies import admitting, replying, switched
 from clankie_bridge.captain.actions import CaptainActions
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.captain.patience import Patience
+from clankie_bridge.captain.presence import CaptainPresence
 from clankie_bridge.captain.turns import CaptainTurns
 from clankie_bridge.core.addressing import Names
 from clankie_bridge.desk.cards import Cards
@@ -23,6 +24,7 @@ from clankie_bridge.desk.reading import Reading
 from clankie_bridge.desk.resumption import Resumption
 from clankie_bridge.desk.room import Rooms
 from clankie_bridge.desk.signals import Progress, Signals
+from clankie_bridge.desk.standing import Standing
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.desk.waiting import Waiting
 from clankie_bridge.discord.directory import Directory
@@ -34,6 +36,7 @@ from clankie_bridge.discord.send import DiscordSender, Gate
 from clankie_bridge.discord.surface import DiscordSurface
 from clankie_bridge.discord.typing import DiscordIndicator
 from clankie_bridge.evidence import EvidenceFile
+from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log
 from clankie_settings.clock import Clock
 from clankie_settings.ids import PresenceId
@@ -49,6 +52,7 @@ class _Common:
 
     captain: CaptainTurns
     patience: Patience
+    standing: Standing
     history: DiscordHistory
     tasks: Tasks
     gate: Gate
@@ -70,6 +74,7 @@ class Parts:
     commands: Commands
     signals: Signals
     resumption: Resumption
+    standing: Standing
     rooms: Rooms
     deliveries: Deliveries
     cards: Cards
@@ -90,6 +95,8 @@ class Assembly:
     jitter: Callable[[], float]
     tap: Tap
     evidence: EvidenceFile
+    instance: Instance
+    listens: Callable[[], bool]
 
     def joined(self, rest: Rest, connection: Connection, tasks: Tasks) -> Parts:
         """The parts, of which none works yet."""
@@ -115,6 +122,7 @@ class Assembly:
             deliveries=common.deliveries,
             rooms=common.rooms,
             log=self.log,
+            stands=common.standing.held,
         )
         ingress, catching_up = self._ingress(common, waiting, resumption)
         signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self.log), rest)
@@ -124,18 +132,29 @@ class Assembly:
             self._commands(common, rest),
             signals,
             resumption,
+            common.standing,
             common.rooms,
             common.deliveries,
             common.cards,
         )
 
     def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
-        gate, directory = Gate(self.clock), Directory()
+        patience = Patience(self.clock, self.jitter, self.log)
+        standing = Standing(
+            presence=CaptainPresence(connection, PRESENCE),
+            instance=self.instance,
+            patience=patience,
+            listens=self.listens,
+            clock=self.clock,
+            log=self.log,
+        )
+        gate, directory = Gate(self.clock, standing.proven), Directory()
         surface = DiscordSurface(rest, gate, self.clock, self.jitter, self.log)
         card = switched(directory, {key: room.card for key, room in self.settings.rooms.items()})
         return _Common(
             captain=CaptainTurns(connection, PRESENCE),
-            patience=Patience(self.clock, self.jitter, self.log),
+            patience=patience,
+            standing=standing,
             history=DiscordHistory(rest, self.log),
             tasks=tasks,
             gate=gate,
@@ -235,4 +254,5 @@ class Assembly:
             rooms=common.rooms,
             tasks=common.tasks,
             log=self.log,
+            stands=common.standing.held,
         )

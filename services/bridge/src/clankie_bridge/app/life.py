@@ -11,11 +11,13 @@ from pydantic import SecretStr
 from clankie_bridge.app.assembly import Assembly, Parts
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.core.pace import Backoff
+from clankie_bridge.desk.standing import Standing
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.discord.gateway import Gateway, Tap, check_application
 from clankie_bridge.discord.rest import DISCORD, Rest
 from clankie_bridge.errors import CannotStart, DiscordAway
 from clankie_bridge.evidence import EvidenceFile
+from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.schema import BridgeSettings
@@ -68,20 +70,34 @@ class Bridge:
         self._tap = Tap(log)
         self._gateway = Gateway(token, settings.discord_rest_url, self._tap, log)
         self._evidence = EvidenceFile(settings.state / "bridge" / "evidence.jsonl", clock, log)
-        self._assembly = Assembly(settings, log, clock, self._jitter, self._tap, self._evidence)
+        self._instance = Instance(settings.state / "bridge" / "instance", ids.new("bridge"), log)
+        self._assembly = Assembly(
+            settings=settings,
+            log=log,
+            clock=clock,
+            jitter=self._jitter,
+            tap=self._tap,
+            evidence=self._evidence,
+            instance=self._instance,
+            listens=lambda: self._gateway.is_connected,
+        )
 
     async def run(self, stop: asyncio.Event) -> None:
         """Connect both sides and work until ``stop`` is set.
 
         Raises:
-            CannotStart: Discord will not have the token or the intents.
+            CannotStart: Discord will not have the token or the intents, or another bridge runs with this token.
         """
         captain_token = stored_token(self._settings.captain_token, self._settings.state, "captain-token")
         async with AsyncExitStack() as stack:
             rest = await stack.enter_async_context(
                 Rest(self._token.get_secret_value(), self._settings.discord_rest_url or DISCORD)
             )
-            connection = await stack.enter_async_context(Connection(self._settings.captain_url, captain_token))
+            connection = await stack.enter_async_context(
+                Connection(self._settings.captain_url, captain_token, instance=self._instance.id)
+            )
+            await asyncio.to_thread(self._instance.claim)
+            stack.callback(self._instance.release)
             try:
                 await self._work(rest, connection, stop)
             except* _Stopped:
@@ -95,7 +111,8 @@ class Bridge:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._evidence.run())
             parts = self._assembly.joined(rest, connection, Tasks(group, self._log))
-            group.create_task(self._stay_connected(rest))
+            group.create_task(parts.standing.run())
+            group.create_task(self._stay_connected(rest, parts.standing))
             group.create_task(parts.resumption.run())
             group.create_task(parts.ingress.run())
             group.create_task(parts.catching_up.run())
@@ -105,9 +122,11 @@ class Bridge:
             await stop.wait()
             self._tap.close()
             await self._drain(parts)
+            await parts.standing.give_back()
             raise _Stopped
 
-    async def _stay_connected(self, rest: Rest) -> None:
+    async def _stay_connected(self, rest: Rest, standing: Standing) -> None:
+        await standing.judged()
         misses, checked = 0, False
         while True:
             try:

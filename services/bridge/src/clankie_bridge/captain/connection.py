@@ -13,9 +13,11 @@ from clankie_bridge.errors import (
     CaptainRefuses,
     DeliveryConflict,
     DeliveryUnknown,
+    PresenceTaken,
     TriggerRefused,
 )
 from clankie_settings import bounds
+from clankie_settings.wire.lease import INSTANCE_HEADER, PRESENCE_LEASED
 from clankie_settings.wire.problem import Problem
 from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION, disagreement
 
@@ -26,13 +28,20 @@ _CONNECTIONS: Final = 1_024
 class Connection:
     """The captain at one address, spoken to as one presence; use as an async context.
 
-    ``reached_at_all`` tells whether the latest call got an answer.
+    ``reachable`` tells whether the latest call got an answer. ``instance`` is how this process names itself.
     """
 
-    def __init__(self, address: str, token: SecretStr, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: SecretStr,
+        transport: httpx.AsyncBaseTransport | None = None,
+        instance: str | None = None,
+    ) -> None:
+        named = {} if instance is None else {INSTANCE_HEADER: instance}
         self.client = httpx.AsyncClient(
             base_url=address,
-            headers={"Authorization": f"Bearer {token.get_secret_value()}", WIRE_HEADER: str(WIRE_VERSION)},
+            headers={"Authorization": f"Bearer {token.get_secret_value()}", WIRE_HEADER: str(WIRE_VERSION), **named},
             timeout=timeout(0),
             limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=32),
             transport=transport,
@@ -116,7 +125,7 @@ def _problem(response: httpx.Response) -> CaptainError:
     if status == HTTPStatus.NOT_FOUND:
         return DeliveryUnknown(code)
     if status == HTTPStatus.CONFLICT:
-        return DeliveryConflict(code)
+        return PresenceTaken(code) if code == PRESENCE_LEASED else DeliveryConflict(code)
     if status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS) or response.is_server_error:
         return CaptainAway(code)
     return TriggerRefused(code, problem.field if problem is not None else None)

@@ -47,12 +47,12 @@ class Patience:
     async def pause(self, error: CaptainAway | CaptainRefuses, attempt: int) -> None:
         """Say once what is wrong, and wait before the attempt after the one with this number (from 0)."""
         if isinstance(error, CaptainRefuses):
-            self._say("captain_refuses", str(error))
+            self.told("captain_refuses", str(error))
             await self._clock.sleep(REFUSED.wait(attempt, self._jitter()))
         else:
             # One missed attempt is a restart or a dropped keep-alive; two are worth a line.
             if attempt > 0:
-                self._say("captain_away", error.cause)
+                self.told("captain_away", error.cause)
             await self._clock.sleep(AWAY.wait(attempt, self._jitter()))
 
     def heard(self) -> None:
@@ -61,7 +61,8 @@ class Patience:
             self._said = None
             self._log.info("captain_back")
 
-    def _say(self, event: str, reason: str) -> None:
+    def told(self, event: str, reason: str) -> None:
+        """Say what is wrong, once for as long as it lasts."""
         # Every room meets the same closed door: one line for all of them.
         if self._said != event:
             self._said = event

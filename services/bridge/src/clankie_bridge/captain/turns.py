@@ -35,8 +35,8 @@ class CaptainTurns:
 
         Source: WIRE-5, WIRE-6.
         """
-        response = await self._connection.call("POST", "/v1/turns", wait_s=wait_s, json=_written(trigger))
-        return _read(ANSWER.validate_json, response.content)
+        response = await self._connection.call("POST", "/v1/turns", wait_s=wait_s, json=written(trigger))
+        return read(ANSWER.validate_json, response.content)
 
     async def result(self, delivery_id: str, wait_s: int) -> Settled | Pending:
         """Wait up to ``wait_s`` seconds for a result.
@@ -45,7 +45,7 @@ class CaptainTurns:
             CaptainError: See ``errors.py``.
         """
         response = await self._connection.call("GET", f"/v1/turns/{delivery_id}", wait_s=wait_s)
-        return _read(ANSWER.validate_json, response.content)
+        return read(ANSWER.validate_json, response.content)
 
     async def edit(self, delivery_id: str, edit: Edit) -> Changed:
         """Replace the words of a delivery while no run has heard it.
@@ -55,7 +55,7 @@ class CaptainTurns:
 
         Source: ING-7.
         """
-        return await self._while_queued("PATCH", delivery_id, _written(edit))
+        return await self._while_queued("PATCH", delivery_id, written(edit))
 
     async def withdraw(self, delivery_id: str) -> Changed:
         """Take a delivery back while no run has heard it.
@@ -84,8 +84,8 @@ class CaptainTurns:
 
         Source: OPS-5.
         """
-        response = await self._connection.call("POST", self._commands, json=_written(command))
-        return _read(CommandAnswer.model_validate_json, response.content).text
+        response = await self._connection.call("POST", self._commands, json=written(command))
+        return read(CommandAnswer.model_validate_json, response.content).text
 
     async def owed(self) -> tuple[Owed, ...]:
         """What this presence's rooms still lack, oldest first.
@@ -94,7 +94,7 @@ class CaptainTurns:
             CaptainError: See ``errors.py``.
         """
         response = await self._connection.call("GET", "/v1/turns", params={"owed": "true"})
-        return _read(OwedList.model_validate_json, response.content).turns
+        return read(OwedList.model_validate_json, response.content).turns
 
     async def receipt(self, delivery_id: str, receipt: Receipt) -> bool:
         """Record what became of one part of a reply; the answer is whether anything is still owed.
@@ -105,8 +105,8 @@ class CaptainTurns:
         Source: OPS-7, OUT-4.
         """
         path = f"/v1/turns/{delivery_id}/receipts"
-        response = await self._connection.call("POST", path, json=_written(receipt))
-        return _read(ReceiptAnswer.model_validate_json, response.content).owed
+        response = await self._connection.call("POST", path, json=written(receipt))
+        return read(ReceiptAnswer.model_validate_json, response.content).owed
 
     async def action_receipt(self, action_id: str, receipt: ActionReceipt) -> None:
         """Acknowledge a stored action.
@@ -114,16 +114,22 @@ class CaptainTurns:
         Raises:
             CaptainError: See ``errors.py``.
         """
-        await self._connection.call("POST", f"/v1/actions/{action_id}/receipt", json=_written(receipt))
+        await self._connection.call("POST", f"/v1/actions/{action_id}/receipt", json=written(receipt))
 
 
-def _written(shape: BaseModel) -> str:
+def written(shape: BaseModel) -> str:
+    """A shape as it is sent."""
     return shape.model_dump_json(exclude_none=True)
 
 
-def _read(read: Callable[[bytes], Read], content: bytes) -> Read:
+def read(reader: Callable[[bytes], Read], content: bytes) -> Read:
+    """An answer as ``reader`` understands it.
+
+    Raises:
+        CaptainAway: It does not.
+    """
     try:
-        return read(content)
+        return reader(content)
     except ValidationError:
         # From None: the error holds the answer's content.
         raise CaptainAway("unreadable_answer") from None

@@ -1,6 +1,7 @@
 """After a start: take up what the captain says is owed, before anything new. Source: decision 6."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.desk.deliveries import Deliveries
@@ -23,6 +24,7 @@ class Resumption:
         deliveries: Deliveries,
         rooms: Rooms,
         log: Log,
+        stands: Callable[[], Awaitable[object]],
     ) -> None:
         self._captain = captain
         self._patience = patience
@@ -30,10 +32,12 @@ class Resumption:
         self._deliveries = deliveries
         self._rooms = rooms
         self._log = log
+        self._stands = stands
         self._taken_up = asyncio.Event()
 
     async def run(self) -> None:
         """Follow every delivery that is queued, running or not receipted."""
+        await self._stands()
         try:
             owed = await self._patience.until_done(self._captain.owed)
         except CaptainError as error:

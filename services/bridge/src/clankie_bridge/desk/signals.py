@@ -6,6 +6,7 @@ Source: ROOM-2, ROOM-3, ROOM-4.
 import asyncio
 import contextlib
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Final, assert_never
 
@@ -80,6 +81,7 @@ class Signals:
         rooms: Rooms,
         tasks: Tasks,
         log: Log,
+        stands: Callable[[], Awaitable[object]],
     ) -> None:
         self._actions = actions
         self._progress = progress
@@ -93,10 +95,12 @@ class Signals:
         self._rooms = rooms
         self._tasks = tasks
         self._log = log
+        self._stands = stands
         self._done: OrderedDict[str, ActionReceipt | None] = OrderedDict()
 
     async def run(self) -> None:
         """Read the stream, and read on where it broke."""
+        await self._stands()
         misses = 0
         while True:
             try:

@@ -1,7 +1,7 @@
 """Posting into rooms: paced, repeated until it is there, and never twice. Source: OUT-2, OUT-3, OUT-4."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
@@ -29,10 +29,11 @@ _RETRIED: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQ
 
 
 class Gate:
-    """When the next send may leave: one rate for all rooms and one for each."""
+    """When the next send may leave: one rate for all rooms and one for each, and only while ``proven`` lets it."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, proven: Callable[[], Awaitable[None]] | None = None) -> None:
         self._clock = clock
+        self._proven = proven
         self._everywhere = Bucket(EVERYWHERE)
         self._rooms: OrderedDict[str, Bucket] = OrderedDict()
 
@@ -47,6 +48,9 @@ class Gate:
         self._everywhere, globally = self._everywhere.take(self._clock.elapsed())
         if globally:
             await self._clock.sleep(globally)
+        if self._proven is not None:
+            # Last of all: however long this took, nobody else may act in this bridge's name by now.
+            await self._proven()
 
     def hold(self, channel_id: str, answer: Answer) -> None:
         """Discord said to wait: in this room, or everywhere."""
