@@ -13,7 +13,7 @@ from typing import Any
 from clankie_captain import app as composition
 from clankie_settings.wire.command import Command, CommandAnswer, Edit
 from clankie_settings.wire.lease import Lease, LeaseRequest
-from clankie_settings.wire.operator import Conversation, OperatorMessage, RunReceipt
+from clankie_settings.wire.operator import Conversation, Forget, Forgotten, OperatorMessage, RunReceipt
 from clankie_settings.wire.problem import Problem
 from clankie_settings.wire.scalars import WireModel
 from tests.captain.api.running import ToldLoop, settings
@@ -35,6 +35,8 @@ MORE: list[tuple[type[WireModel], Json]] = [
     (Conversation, {"conversation_id": "c_1"}),
     (OperatorMessage, {"text": "hello", "delivery": "queue", "client_id": "1"}),
     (RunReceipt, {"run_receipt": "m_1", "state": "queued"}),
+    (Forget, {"person": "11", "replies": True}),
+    (Forgotten, {"lanes": 1, "entries": 2, "deliveries": 1}),
 ]
 
 PROBLEM: Json = {

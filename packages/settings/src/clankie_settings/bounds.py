@@ -125,6 +125,9 @@ QUEUED_TURNS: Final = 64
 STEER_HOLD: Final = timedelta(seconds=10)
 """How long a steered message whose pictures are not ready holds those behind it. Source: LANE-16."""
 
+KEEP_DAYS: Final = 7
+"""Fewest days for which transcripts are kept: nobody hands a delivery over again after so long. Source: OPS-11."""
+
 RUN_ATTEMPTS: Final = 2
 """How often an interrupted run is tried in all. Source: DUR-2."""
 

@@ -236,6 +236,10 @@ class CaptainSettings(_ModelSettings):
     """Tokens, in and out, that one room may cost on a UTC day; unset: no limit."""
     tokens_a_day: Annotated[int, Field(ge=1)] | None = None
     """Tokens, in and out, that all rooms together may cost on a UTC day; unset: no limit."""
+    keep_days: Annotated[int, Field(ge=bounds.KEEP_DAYS)] | None = None
+    """Days for which transcripts are kept; unset: for ever. Source: OPS-11."""
+    keep_picture_days: Annotated[int, Field(ge=1)] | None = None
+    """Days for which pictures are kept; unset: as long as transcripts. Source: OPS-11."""
     cdn_loopback: Loopback | None = None
     """Loopback trials only: the fetch boundary connects there instead of to the CDN's hosts."""
     presences: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], PresenceSettings] = {}

@@ -1,5 +1,6 @@
 """The composition root: the only place that constructs the captain's parts."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from clankie_captain.agent.model import build_loop
-from clankie_captain.api import actions, conversations, health, lanes, leases, openapi, problems, turns
+from clankie_captain.api import actions, conversations, health, keeping, lanes, leases, openapi, problems, turns
 from clankie_captain.api.auth import Keys
 from clankie_captain.api.context import Captain
 from clankie_captain.api.header import WireHeader
@@ -35,18 +36,26 @@ from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Loop
 from clankie_captain.store.actions import ActionStore
+from clankie_captain.store.album import Album
+from clankie_captain.store.archive.restoring import refuse_half_restored
 from clankie_captain.store.arrivals import Terms
+from clankie_captain.store.backup import Backups
 from clankie_captain.store.changes import ChangeStore
 from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database, StateLock
 from clankie_captain.store.events import EventStore
+from clankie_captain.store.forgetting import Forgetting
+from clankie_captain.store.keeping import Keeping
 from clankie_captain.store.lanes import LaneStore
 from clankie_captain.store.leases import LeaseStore
 from clankie_captain.store.presences import PresenceStore
+from clankie_captain.store.retention import Retention
+from clankie_captain.store.retention import Terms as Keep
 from clankie_captain.store.runs import RunStore
 from clankie_captain.store.transcripts import TranscriptStore
+from clankie_captain.store.upkeep import Upkeep
 from clankie_settings import secrets
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.ids import PresenceId
@@ -84,6 +93,7 @@ def build(
                 # Before the store opens, so that a wrong model never leaves a half-started captain.
                 loop = make_loop(settings, time)
                 stack.push_async_callback(loop.aclose)
+                refuse_half_restored(settings.state)
                 store = await Database.open(database, StateLock(settings.state / "captain.lock"))
                 stack.push_async_callback(store.close)
                 captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh), keys)
@@ -93,12 +103,14 @@ def build(
             except CaptainError as error:
                 app.state.refusal = error
                 raise
+            background = await stack.enter_async_context(asyncio.TaskGroup())
+            stack.callback(background.create_task(captain.keeping.retention.run()).cancel)
             yield
             drain(app)
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
     app.add_middleware(WireHeader)
-    for resource in (turns, actions, leases, conversations, lanes, health):
+    for resource in (turns, actions, leases, conversations, lanes, keeping, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
@@ -179,6 +191,7 @@ def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
         signals=signals,
         settlements=settlements,
         receipts=receipts,
+        keeping=_keeping(ground),
         clock=clock,
         started_at=clock.now(),
         version=version("clankie-captain"),
@@ -213,6 +226,16 @@ def _registry(
         return Runner(parts, live) if live.kind == "turn" else Compactor(compactor, live)
 
     return Registry(make, settlements, ground.settings.live_runs)
+
+
+def _keeping(ground: _Ground) -> Keeping:
+    settings, store, upkeep = ground.settings, ground.store, Upkeep(ground.store)
+    album, keep = Album(store, settings.discord_attachment_root), Keep(settings.keep_days, settings.keep_picture_days)
+    return Keeping(
+        Backups(upkeep, settings.state, settings.discord_attachment_root),
+        Forgetting(store, upkeep),
+        Retention(store, upkeep, album, keep, ground.clock),
+    )
 
 
 def _keys(settings: CaptainSettings) -> Keys:

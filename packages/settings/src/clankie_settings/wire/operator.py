@@ -1,8 +1,16 @@
 """The operator's conversations. Source: OPS-1, OPS-2."""
 
-from typing import Literal
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
 
 from clankie_settings.wire.scalars import Body, Id, WireModel
+
+Total = Annotated[int, Field(ge=0)]
+"""How many."""
+
+RoomName = Annotated[str, Field(pattern=r"^(dm|[0-9]{1,20}):[0-9]{1,20}$")]
+"""A Discord room as the operator names it: ``guildId:channelId``, or ``dm:channelId``."""
 
 OperatorDelivery = Literal["steer", "queue"]
 """Join the live run, or wait for a turn of its own; both start one where nothing runs. Source: OPS-1."""
@@ -31,3 +39,28 @@ class RunReceipt(WireModel):
 
     run_receipt: Id
     state: ReceiptState
+
+
+class Forget(WireModel):
+    """``POST /v1/forget``: a room with everything in it, or a person wherever they spoke. Source: OPS-12.
+
+    With ``replies`` his own words go as well where he answered the person.
+    """
+
+    room: RoomName | None = None
+    person: Id | None = None
+    replies: bool = True
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.room is None) == (self.person is None):
+            raise ValueError("room: name either a room or a person")
+        return self
+
+
+class Forgotten(WireModel):
+    """How many lanes, entries and deliveries were changed or emptied."""
+
+    lanes: Total
+    entries: Total
+    deliveries: Total

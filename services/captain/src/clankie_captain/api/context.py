@@ -16,6 +16,7 @@ from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Actions, Deliveries, Events, Leases, Presences, Transcripts
+from clankie_captain.store.keeping import Keeping
 from clankie_settings.clock import Clock
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -39,6 +40,7 @@ class Captain:
     signals: Signals
     settlements: Waiters[Settled]
     receipts: Waiters[ActionReceipt]
+    keeping: Keeping
     clock: Clock
     started_at: datetime
     version: str

@@ -68,6 +68,15 @@ async def lane(parts: Parts, lane_id: Lane) -> dict[str, object]:
     return _summary(found)
 
 
+@router.delete("/{lane_id:path}")
+async def forget(parts: Parts, lane_id: Lane) -> dict[str, object]:
+    """Forget everything that was said in a lane. Source: OPS-12."""
+    gone = await parts.keeping.forgetting.lane(LaneId(lane_id))
+    if gone is None:
+        raise _unknown()
+    return asdict(gone)
+
+
 def _unknown() -> ProblemError:
     return ProblemError(404, "unknown_lane", "there is no such lane; GET /v1/lanes lists them", "lane_id")
 

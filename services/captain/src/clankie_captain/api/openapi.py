@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 from clankie_settings.wire.action import ACTIONS
 from clankie_settings.wire.command import Command, CommandAnswer, Edit
 from clankie_settings.wire.lease import Lease, LeaseRequest
-from clankie_settings.wire.operator import Conversation, OperatorMessage, RunReceipt
+from clankie_settings.wire.operator import Conversation, Forget, Forgotten, OperatorMessage, RunReceipt
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
@@ -26,6 +26,7 @@ _BODIES: Final[dict[tuple[str, str], type[WireModel]]] = {
     ("/v1/presences/{presence_id}/commands", "post"): Command,
     ("/v1/presences/{presence_id}/lease", "put"): LeaseRequest,
     ("/v1/conversations/{conversation_id}/messages", "post"): OperatorMessage,
+    ("/v1/forget", "post"): Forget,
 }
 """What each route reads."""
 
@@ -42,6 +43,8 @@ _ANSWERS: Final[dict[tuple[str, str], tuple[type[WireModel], ...]]] = {
     ("/v1/presences/{presence_id}/commands", "post"): (CommandAnswer,),
     ("/v1/conversations", "post"): (Conversation,),
     ("/v1/conversations/{conversation_id}/messages", "post"): (RunReceipt,),
+    ("/v1/forget", "post"): (Forgotten,),
+    ("/v1/lanes/{lane_id}", "delete"): (Forgotten,),
 }
 """What each route answers with 200."""
 

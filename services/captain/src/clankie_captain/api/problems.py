@@ -20,6 +20,7 @@ _CODES: dict[type[errors.CaptainError], tuple[int, str]] = {
     errors.UnknownDeliveryError: (404, "unknown_delivery"),
     errors.UnknownActionError: (404, "unknown_action"),
     errors.StartedError: (409, "started"),
+    errors.LaneBusyError: (409, "lane_busy"),
     errors.DrainingError: (503, "draining"),
     # The first that fits counts.
     errors.StoreFullError: (507, "store_full"),

@@ -228,3 +228,11 @@ command = Table(
     PrimaryKeyConstraint("presence", "id"),
 )
 """Commands that were done, so that one that comes again is answered and not done again."""
+
+upkeep = Table(
+    "upkeep",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("proven_at", Moment, nullable=False),
+)
+"""One row: how late it is for certain, whatever the clock says."""

@@ -26,7 +26,7 @@ class TranscriptStore:
 
     async def of_room(self, room: str, most: int) -> tuple[LaneSummary, ...]:
         """The lanes of a Discord room (``guildId:channelId``, or ``dm:channelId``), the last used first."""
-        return await self._found(_summaries().where(_in_room(room)).order_by(None).order_by(_LAST_USED).limit(most))
+        return await self._found(_summaries().where(in_room(room)).order_by(None).order_by(_LAST_USED).limit(most))
 
     async def of_delivery(self, delivery: DeliveryId) -> tuple[LaneSummary, ...]:
         """The lanes that a delivery of this id went to: one for each presence that gave it."""
@@ -66,7 +66,8 @@ def _summaries() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _in_room(room: str) -> ColumnElement[bool]:
+def in_room(room: str) -> ColumnElement[bool]:
+    """The condition that picks the lanes of a Discord room."""
     one, place = tables.lane.c.id, f"discord:{room}"
     exact = one.in_([f"rooms/{place}", f"voice/{place}"])
     # Behind the tilde stands what tells lanes of one room apart: authority, grant, or a one-shot's message.

@@ -178,5 +178,10 @@ def _presences() -> None:
         sa.Column("at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("presence", "id"),
     )
+    op.create_table(
+        "upkeep",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("proven_at", sa.BigInteger, nullable=False),
+    )
     op.create_index("action_pending", "action", ["presence", "state", "seq"])
     op.create_index("action_run", "action", ["run", "name"])
