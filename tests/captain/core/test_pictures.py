@@ -94,7 +94,7 @@ def test_nothing_of_a_delivery_without_pictures_is_shown_or_missed() -> None:
 
 
 def test_the_parts_of_all_pictures_keep_their_order() -> None:
-    first, second, third = (Stored(digest, "image/png", 1, 1) for digest in ("a", "b", "c"))
+    first, second, third = (Stored(digest, "image/png", 1, 1, 1) for digest in ("a", "b", "c"))
     pictures = Pictures((Shown("message", (first, second)), Shown("context", (third,))), (Unseen("message", "broken"),))
     assert pictures.parts == (first, second, third)
 

@@ -72,7 +72,7 @@ class Memory:
             raise OSError(28, "No space left on device")
         digest = hashlib.sha256(part.data).hexdigest()
         self.kept[digest] = part.data
-        return Stored(digest, part.media_type, part.width, part.height)
+        return Stored(digest, part.media_type, part.width, part.height, len(part.data))
 
 
 def picture(name: str, motion: str | None = None) -> Attachment:

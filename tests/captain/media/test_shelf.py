@@ -23,7 +23,7 @@ def files(root: Path) -> list[str]:
 async def test_what_is_put_is_found_under_the_hash_of_its_bytes(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     stored = await shelf.put(part(b"a"))
-    assert stored == Stored(hashlib.sha256(b"a").hexdigest(), "image/png", 3, 2)
+    assert stored == Stored(hashlib.sha256(b"a").hexdigest(), "image/png", 3, 2, 1)
     assert await shelf.get(stored.digest) == b"a"
     assert files(tmp_path) == [stored.digest]
     assert (tmp_path / "pictures" / stored.digest).stat().st_mode & 0o777 == 0o600

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from pydantic import TypeAdapter
+
 from clankie_settings import bounds
-from clankie_settings.wire.attachment import MediaType
+from clankie_settings.wire.attachment import Attachment, MediaType
+from clankie_settings.wire.trigger import Trigger
 
 Form = Literal["png", "jpeg", "gif", "webp", "bmp", "tiff", "avif", "heic", "video"]
 """What bytes are by their own beginning; ``video`` is any container that may hold a film. Source: IMG-3."""
@@ -80,12 +83,13 @@ Origin = Literal["message", "context"]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A part on the shelf, under the SHA-256 of its bytes in hexadecimal digits. Source: IMG-7."""
+    """A part on the shelf, under the SHA-256 of its bytes in hexadecimal digits; its size in bytes. Source: IMG-7."""
 
     digest: str
     media_type: MediaType
     width: int
     height: int
+    byte_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,31 @@ class Pictures:
 
 NO_PICTURES: Final = Pictures()
 """What a delivery of words alone has."""
+
+PICTURES: Final = TypeAdapter(Pictures)
+"""Pictures as JSON and back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A picture that a delivery refers to."""
+
+    origin: Origin
+    attachment: Attachment
+
+
+def sources(trigger: Trigger) -> tuple[Source, ...]:
+    """The pictures that a delivery refers to, its own first. Source: IMG-1, CTX-5."""
+    own = [Source("message", each) for each in trigger.attachments]
+    visual = trigger.context_visual
+    if visual is not None and visual.attachment is not None:
+        own.append(Source("context", visual.attachment))
+    return tuple(own)
+
+
+def all_unseen(trigger: Trigger, cause: Cause) -> Pictures:
+    """None of a delivery's pictures is shown, all for one cause."""
+    return Pictures(unseen=tuple(Unseen(each.origin, cause) for each in sources(trigger)))
 
 
 def sniff(data: bytes) -> Form | None:

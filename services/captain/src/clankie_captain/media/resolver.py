@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
@@ -12,10 +11,13 @@ from clankie_captain.core.pictures import (
     Part,
     Pictures,
     Shown,
+    Source,
     Stored,
     Undecodable,
     Unseen,
+    all_unseen,
     shares,
+    sources,
     spread,
 )
 from clankie_captain.media.fetch import Unfetched
@@ -47,12 +49,6 @@ class PictureShelf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    origin: Origin
-    attachment: Attachment
-
-
 class Resolver:
     """Fetches, decodes and keeps pictures, so many at a time over all rooms; one that fails costs itself alone."""
 
@@ -66,8 +62,8 @@ class Resolver:
 
     async def resolve(self, trigger: Trigger) -> Pictures:
         """What can be shown of a delivery's pictures, and why the others cannot. Never raises for what they hold."""
-        sources = _sources(trigger)
-        taken, over = sources[: bounds.PICTURE_SOURCES], sources[bounds.PICTURE_SOURCES :]
+        found_in = sources(trigger)
+        taken, over = found_in[: bounds.PICTURE_SOURCES], found_in[bounds.PICTURE_SOURCES :]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._shown(each)) for each in taken]
         found = [task.result() for task in tasks]
@@ -75,7 +71,7 @@ class Resolver:
         unseen += [Unseen(each.origin, "over_limit") for each in over]
         return Pictures(_shared([each for each in found if isinstance(each, Shown)]), tuple(unseen))
 
-    async def _shown(self, source: _Source) -> Shown | Unseen:
+    async def _shown(self, source: Source) -> Shown | Unseen:
         async with self._turn:
             try:
                 return await self._found(source.origin, source.attachment)
@@ -112,15 +108,7 @@ class BlindResolver:
 
     async def resolve(self, trigger: Trigger) -> Pictures:
         """All of the delivery's pictures as unseen."""
-        return Pictures(unseen=tuple(Unseen(each.origin, "off") for each in _sources(trigger)))
-
-
-def _sources(trigger: Trigger) -> list[_Source]:
-    sources = [_Source("message", each) for each in trigger.attachments]
-    visual = trigger.context_visual
-    if visual is not None and visual.attachment is not None:
-        sources.append(_Source("context", visual.attachment))
-    return sources
+        return all_unseen(trigger, "off")
 
 
 def _shared(shown: Sequence[Shown]) -> tuple[Shown, ...]:

@@ -42,7 +42,7 @@ class Shelf:
         Raises:
             OSError: The disk or the folder does not take it.
         """
-        stored = Stored(_digest(part.data), part.media_type, part.width, part.height)
+        stored = Stored(_digest(part.data), part.media_type, part.width, part.height, len(part.data))
         async with self._one:
             await asyncio.to_thread(self._inside, lambda folder: self._put(folder, stored.digest, part.data))
         return stored
