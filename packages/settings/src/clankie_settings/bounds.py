@@ -40,6 +40,12 @@ PICTURE_FRAMES: Final = 4
 PICTURES_AT_ONCE: Final = 4
 """Pictures that a captain fetches and decodes at a time; the others wait. Source: IMG-2."""
 
+PICTURE_REQUEST_BYTES: Final = 12 * 1024 * 1024
+"""What the pictures of one model request may take together, in bytes before base64. Source: LANE-14."""
+
+PICTURES_A_REQUEST: Final = 48
+"""Image parts of one model request at most, those of the lane's history included. Source: LANE-14."""
+
 SHELF_BYTES: Final = 2 * 1024 * 1024 * 1024
 """What stored pictures take on disk at most; beyond it those go that were longest unused. Source: IMG-7."""
 
