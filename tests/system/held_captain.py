@@ -104,9 +104,11 @@ class HeldRuns(RunStore):
 class HeldActions(ActionStore):
     """The real actions, stopped before one is kept."""
 
-    async def add(self, run: LiveRun, action: StoredAction, at: datetime, most: int) -> Numbered | None:
+    async def add(
+        self, run: LiveRun, action: StoredAction, at: datetime, most: int, call: str | None = None
+    ) -> Numbered | None:
         await passed("update")
-        return await super().add(run, action, at, most)
+        return await super().add(run, action, at, most, call)
 
 
 def deaf_settlement(

@@ -6,8 +6,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
-from clankie_captain.core.run import Draft, Entry, Finish, Order, Usage, Words
-from clankie_captain.ports import Loop, RunLine, UpdateOutcome
+from clankie_captain.core.run import (
+    CallEnd,
+    CallResult,
+    Draft,
+    Entry,
+    Finish,
+    Order,
+    UpdateOutcome,
+    Usage,
+    Words,
+)
+from clankie_captain.ports import Loop, RunLine
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 
 INSTRUCTIONS = "You are Clankie."
@@ -23,6 +33,7 @@ class Lane:
     """Entries as they are stored; a cut takes the older ones away from the model."""
 
     entries: list[Entry] = field(default_factory=list[Entry])
+    finished: dict[str, CallEnd] = field(default_factory=dict[str, CallEnd])
     runs: int = 0
     instructions: str = INSTRUCTIONS
     tools: tuple[str, ...] = TOOLS
@@ -107,7 +118,15 @@ class Line(RunLine):
         self._call("spent")
         self.usage = self.usage.plus(usage)
 
-    async def update(self, text: str) -> UpdateOutcome:
+    async def finish(self, call: str, payload: str) -> None:
+        self._call("finish")
+        self.lane.finished[call] = CallResult(payload)
+
+    async def finished(self, call: str) -> CallEnd | None:
+        self._call("finished")
+        return self.lane.finished.get(call)
+
+    async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         self._call("update")
         self.updates.append(text)
         if self.while_updating is not None:

@@ -29,6 +29,7 @@ from clankie_captain.ports import Lanes, Runs
 from clankie_captain.store import tables
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
+from clankie_captain.store.calls import CallStore
 from clankie_captain.store.changes import ChangeStore
 from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
@@ -163,7 +164,7 @@ async def house(
     settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries, trusted = DeliveryStore(database), trust or Trust()
-    line = LineParts(lane_store, actions, signals, receipts, clock, ids)
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids, CallStore(database))
     limits, log = stall.limits(stall_after), KeptCompactions()
     registry = _registry(
         RunnerParts(run_store, line, loop, turn_log, limits, None, ceilings or Ceilings()),

@@ -1,6 +1,7 @@
 """An edit or a deletion reaches a message as long as nobody has heard it, and never makes a second turn."""
 
 import asyncio
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -163,11 +164,11 @@ class Pausing:
         self._inner = inner
         self.reached, self.go_on = asyncio.Event(), asyncio.Event()
 
-    async def record(self, run: LiveRun, drafts: list[Draft], heard: list[Heard]) -> None:
+    async def record(self, run: LiveRun, drafts: list[Draft], heard: list[Heard], at: datetime) -> None:
         if any(each.delivery == "m2" for each in heard):
             self.reached.set()
             await self.go_on.wait()
-        await self._inner.record(run, drafts, heard)
+        await self._inner.record(run, drafts, heard, at)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)

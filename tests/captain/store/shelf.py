@@ -84,7 +84,7 @@ class Shelf:
     async def hears(self, run: LiveRun, *pending: Pending, drafts: Sequence[Draft] = (ASKED,)) -> None:
         """One request of the run, with these deliveries' words in it."""
         heard = [Heard(each.presence, each.delivery, _lacking(each), content_hash(each.trigger)) for each in pending]
-        await self.lanes.record(run, drafts, heard)
+        await self.lanes.record(run, drafts, heard, NOON)
 
     async def hears_all(self, run: LiveRun) -> None:
         """One request with the owner's words and all that was steered."""

@@ -22,9 +22,11 @@ Attempt = Callable[[Shelf, LiveRun], Awaitable[object]]
 ATTEMPTS: dict[str, Attempt] = {
     "owner": lambda shelf, run: shelf.lanes.owner(run),
     "take": lambda shelf, run: shelf.lanes.take(run, NOON),
-    "record": lambda shelf, run: shelf.lanes.record(run, [ANSWER], []),
-    "record heard": lambda shelf, run: shelf.lanes.record(run, [ASKED], [Heard(DISCORD, DeliveryId("400"), (), "")]),
-    "record nothing": lambda shelf, run: shelf.lanes.record(run, [], []),
+    "record": lambda shelf, run: shelf.lanes.record(run, [ANSWER], [], NOON),
+    "record heard": lambda shelf, run: shelf.lanes.record(
+        run, [ASKED], [Heard(DISCORD, DeliveryId("400"), (), "")], NOON
+    ),
+    "record nothing": lambda shelf, run: shelf.lanes.record(run, [], [], NOON),
     "history": lambda shelf, run: shelf.lanes.history(run),
     "cut": lambda shelf, run: shelf.lanes.cut(run, 0),
     "settle": lambda shelf, run: shelf.settle(run, Said("too late")),

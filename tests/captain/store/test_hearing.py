@@ -49,11 +49,11 @@ async def test_the_lane_log_holds_one_heard_for_each_delivery_and_one_said_for_e
     run = await shelf.started("400")
     await shelf.accept("401")
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ANSWER], [])
+    await shelf.lanes.record(run, [ANSWER], [], NOON)
     await shelf.accept("402")
     await shelf.settle(run)
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ANSWER], [])
+    await shelf.lanes.record(run, [ANSWER], [], NOON)
     await shelf.ended(run)
     heard = [Trigger.model_validate_json(payload).delivery_id for payload in await shelf.entries("heard")]
     assert heard == ["400", "401", "402"]
@@ -66,7 +66,7 @@ async def test_the_lane_log_holds_one_heard_for_each_delivery_and_one_said_for_e
 async def test_words_stand_in_the_log_before_the_request_that_carries_them(shelf: Shelf) -> None:
     run = await shelf.started("400")
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ANSWER], [])
+    await shelf.lanes.record(run, [ANSWER], [], NOON)
     await shelf.ended(run)
     rows = await shelf.rows("SELECT seq, kind FROM entry ORDER BY seq")
     assert [tuple(row) for row in rows] == [(1, "heard"), (2, "request"), (3, "response"), (4, "said")]
@@ -74,7 +74,7 @@ async def test_words_stand_in_the_log_before_the_request_that_carries_them(shelf
 
 async def test_nothing_to_record_is_recorded_as_nothing(shelf: Shelf) -> None:
     run = await shelf.started("400")
-    await shelf.lanes.record(run, [], [])
+    await shelf.lanes.record(run, [], [], NOON)
     assert await shelf.lanes.history(run) == ()
 
 
@@ -91,7 +91,7 @@ async def test_deliveries_of_two_presences_with_one_id_are_heard_apart(shelf: Sh
 async def test_the_model_is_shown_requests_and_responses_in_order_and_nothing_of_the_log(shelf: Shelf) -> None:
     run = await shelf.started("400")
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ANSWER, Draft("request", "{}")], [])
+    await shelf.lanes.record(run, [ANSWER, Draft("request", "{}")], [], NOON)
     assert await shelf.lanes.history(run) == (
         Entry(2, run.run, "request", ASKED.payload),
         Entry(3, run.run, "response", ANSWER.payload),
@@ -102,7 +102,7 @@ async def test_the_model_is_shown_requests_and_responses_in_order_and_nothing_of
 async def test_lanes_number_their_entries_each_on_its_own(shelf: Shelf) -> None:
     one, other = await shelf.started("400"), await shelf.started("401", OTHER_ROOM)
     for run in (one, other, one):
-        await shelf.lanes.record(run, [ANSWER], [])
+        await shelf.lanes.record(run, [ANSWER], [], NOON)
     assert [each.seq for each in await shelf.lanes.history(one)] == [1, 2]
     assert [each.seq for each in await shelf.lanes.history(other)] == [1]
 
@@ -113,7 +113,7 @@ async def test_a_cut_leaves_the_newest_entries_and_keeps_all_of_them_on_disk(
     shelf: Shelf, kept: int, shown: list[int]
 ) -> None:
     run = await shelf.started("400")
-    await shelf.lanes.record(run, [ASKED, ANSWER, ASKED], [])
+    await shelf.lanes.record(run, [ASKED, ANSWER, ASKED], [], NOON)
     await shelf.hears(run, await shelf.lanes.owner(run), drafts=[ANSWER])
     await shelf.lanes.cut(run, kept)
     assert [each.seq for each in await shelf.lanes.history(run)] == shown
@@ -124,10 +124,10 @@ async def test_a_cut_leaves_the_newest_entries_and_keeps_all_of_them_on_disk(
 @pytest.mark.requirement("CTX-8")
 async def test_a_cut_is_never_undone_and_later_entries_are_shown(shelf: Shelf) -> None:
     run = await shelf.started("400")
-    await shelf.lanes.record(run, [ASKED, ANSWER, ASKED], [])
+    await shelf.lanes.record(run, [ASKED, ANSWER, ASKED], [], NOON)
     await shelf.lanes.cut(run, 1)
     await shelf.lanes.cut(run, 3)
-    await shelf.lanes.record(run, [ANSWER], [])
+    await shelf.lanes.record(run, [ANSWER], [], NOON)
     assert [each.seq for each in await shelf.lanes.history(run)] == [3, 4]
 
 
@@ -203,7 +203,7 @@ async def test_a_backlog_that_is_heard_twice_is_kept_once(shelf: Shelf) -> None:
     run = await shelf.started("400")
     content = content_hash(trigger("400"))
     heard = Heard(PresenceId("discord"), DeliveryId("400"), (MessageId("1"), MessageId("1")), content)
-    await shelf.lanes.record(run, [ASKED], [heard])
-    await shelf.lanes.record(run, [ASKED], [heard])
+    await shelf.lanes.record(run, [ASKED], [heard], NOON)
+    await shelf.lanes.record(run, [ASKED], [heard], NOON)
     (row,) = await shelf.rows("SELECT count(*) AS number FROM lane_message")
     assert row.number == 1

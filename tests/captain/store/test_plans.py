@@ -53,7 +53,7 @@ async def whole_way(shelf: Shelf) -> None:
     """A turn with everything that can happen to it, and what a presence asks for."""
     run = await shelf.started("400", context=(earlier("1"),), reply_to=earlier("2"))
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ANSWER], [])
+    await shelf.lanes.record(run, [ANSWER], [], NOON)
     await shelf.accept("401", context=(earlier("1"), earlier("400")))
     await shelf.settle(run)
     await shelf.hears_all(run)

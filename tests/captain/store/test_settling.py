@@ -47,7 +47,7 @@ async def test_the_owner_is_replied_to_and_heard_ones_are_absorbed(shelf: Shelf)
 async def test_an_unheard_steer_lets_the_run_go_on_and_drops_its_unposted_answer(shelf: Shelf, ending: Reply) -> None:
     run = await shelf.started("400")
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ANSWER], [])
+    await shelf.lanes.record(run, [ANSWER], [], NOON)
     await shelf.accept("401")
     assert await shelf.settle(run, ending) == RunOn()
     assert [each.kind for each in await shelf.lanes.history(run)] == ["request"]
@@ -60,7 +60,7 @@ async def test_an_unheard_steer_lets_the_run_go_on_and_drops_its_unposted_answer
 async def test_a_run_that_goes_on_drops_only_an_answer_of_its_own(shelf: Shelf) -> None:
     earlier = await shelf.started("400")
     await shelf.hears_all(earlier)
-    await shelf.lanes.record(earlier, [ANSWER], [])
+    await shelf.lanes.record(earlier, [ANSWER], [], NOON)
     await shelf.ended(earlier)
     run = await shelf.started("401")
     await shelf.accept("402")
@@ -259,7 +259,7 @@ async def test_what_the_captain_has_in_hand_is_counted(shelf: Shelf) -> None:
     counts = await shelf.deliveries.counts()
     assert (counts.lanes, counts.live_runs, counts.waiting) == (2, 2, 2)
     await shelf.hears_all(run)
-    await shelf.lanes.record(run, [ASKED], [])
+    await shelf.lanes.record(run, [ASKED], [], NOON)
     await shelf.ended(run)
     counts = await shelf.deliveries.counts()
     assert (counts.lanes, counts.live_runs, counts.waiting) == (2, 1, 1)

@@ -40,6 +40,7 @@ from clankie_captain.store.album import Album
 from clankie_captain.store.archive.restoring import refuse_half_restored
 from clankie_captain.store.arrivals import Terms
 from clankie_captain.store.backup import Backups
+from clankie_captain.store.calls import CallStore
 from clankie_captain.store.changes import ChangeStore
 from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
@@ -58,6 +59,7 @@ from clankie_captain.store.transcripts import TranscriptStore
 from clankie_captain.store.upkeep import Upkeep
 from clankie_settings import secrets
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
+from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.ids import PresenceId
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.wire.receipt import ActionReceipt
@@ -74,6 +76,7 @@ def build(
     make_loop: MakeLoop = build_loop,
     clock: Clock | None = None,
     ids: Ids | None = None,
+    crash: Crash | None = None,
 ) -> FastAPI:
     """The captain as an application; its parts live for as long as its lifespan.
 
@@ -84,7 +87,7 @@ def build(
     keys = _keys(settings)
     database = _database_url(settings)
     persona = _persona(settings.persona_file)
-    time, fresh = clock or SystemClock(), ids or RandomIds()
+    time, fresh, points = clock or SystemClock(), ids or RandomIds(), crash or NoCrash()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -96,7 +99,7 @@ def build(
                 refuse_half_restored(settings.state)
                 store = await Database.open(database, StateLock(settings.state / "captain.lock"))
                 stack.push_async_callback(store.close)
-                captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh), keys)
+                captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh, points), keys)
                 stack.push_async_callback(captain.registry.stop)
                 app.state.captain = captain
                 await recover(runs, captain.registry, time, fresh)
@@ -141,6 +144,7 @@ class _Ground:
     persona: str | None
     clock: Clock
     ids: Ids
+    crash: Crash
 
     @property
     def trust(self) -> Trust:
@@ -168,13 +172,15 @@ class _Ground:
 
 def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
     store, clock, ids = ground.store, ground.clock, ground.ids
-    lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store), DeliveryStore(store)
+    lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
     metrics = Metrics()
-    line = LineParts(lanes, held, signals, receipts, clock, ids)
+    line = LineParts(lanes, held, signals, receipts, clock, ids, CallStore(store), ground.crash)
     registry = _registry(ground, runs, line, settlements, metrics)
-    desk = Desk(lanes, deliveries, ChangeStore(store), registry, settlements, signals, ground.trust, clock, ids)
+    desk = Desk(
+        lanes, deliveries, ChangeStore(store), registry, settlements, signals, ground.trust, clock, ids, ground.crash
+    )
     captain = Captain(
         keys=keys,
         desk=desk,
@@ -193,6 +199,7 @@ def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
         receipts=receipts,
         keeping=_keeping(ground),
         clock=clock,
+        crash=ground.crash,
         started_at=clock.now(),
         version=version("clankie-captain"),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Protocol
 
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.commands import Deed
@@ -12,7 +12,18 @@ from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.lease import Asking, Held
 from clankie_captain.core.pictures import Decoded, Undecodable
 from clankie_captain.core.reply import Reply
-from clankie_captain.core.run import Broken, Draft, Entry, Finish, Order, Usage, Words
+from clankie_captain.core.run import (
+    Broken,
+    CallEnd,
+    CallResult,
+    Draft,
+    Entry,
+    Finish,
+    Order,
+    UpdateOutcome,
+    Usage,
+    Words,
+)
 from clankie_captain.core.turns import (
     Acceptance,
     Cancellation,
@@ -27,23 +38,13 @@ from clankie_captain.core.turns import (
     Received,
     Settling,
     Turn,
+    Underway,
 )
 from clankie_settings.ids import ActionId, DeliveryId, LaneId, PresenceId, RunId, TurnId
 from clankie_settings.wire.action import StoredAction
 from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt
 from clankie_settings.wire.trigger import Trigger
-
-UpdateFate = Literal["posted", "refused", "unknown"]
-"""What became of mid-turn words: in the room, not in the room, or nobody knows and it must not be repeated."""
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateOutcome:
-    """The fate of mid-turn words; ``reason`` is a sentence for the model where they were refused. Source: ROOM-3."""
-
-    fate: UpdateFate
-    reason: str = ""
 
 
 class Vitals(Protocol):
@@ -117,8 +118,21 @@ class RunLine(Protocol):
         """One model request was answered and cost this. Source: OPS-6."""
         ...
 
-    async def update(self, text: str) -> UpdateOutcome:
-        """Post mid-turn words to the room as a reply to the message being answered. Source: ROOM-3."""
+    async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
+        """Post mid-turn words to the room as a reply to the message being answered.
+
+        ``call`` is the id of the tool call that sends them.
+
+        Source: ROOM-3.
+        """
+        ...
+
+    async def finish(self, call: str, payload: str) -> None:
+        """Keep the result of a call whose tool has ended, until a request carries it. Source: DUR-2."""
+        ...
+
+    async def finished(self, call: str) -> CallEnd | None:
+        """What is known of a call that a history ends in, None where its outcome is unknown. Source: DUR-2."""
         ...
 
 
@@ -187,7 +201,7 @@ class Lanes(Protocol):
         """The steered deliveries that the run's next request carries."""
         ...
 
-    async def record(self, run: LiveRun, drafts: Sequence[Draft], heard: Sequence[Heard]) -> None:
+    async def record(self, run: LiveRun, drafts: Sequence[Draft], heard: Sequence[Heard], at: datetime) -> None:
         """Append entries; with them, ``heard`` deliveries become heard."""
         ...
 
@@ -225,9 +239,7 @@ class Compactions(Protocol):
         """How full the run's lane was when it was claimed."""
         ...
 
-    async def finish(
-        self, run: LiveRun, ending: Compaction, usage: Usage, follower: RunId, at: datetime
-    ) -> Compacted:
+    async def finish(self, run: LiveRun, ending: Compaction, usage: Usage, follower: RunId, at: datetime) -> Compacted:
         """End a compaction once, and start what waits."""
         ...
 
@@ -313,12 +325,13 @@ class LaneSummary:
 
 @dataclass(frozen=True, slots=True)
 class EntryLine:
-    """An entry as it is looked at: its place, the run that wrote it (if one did), its kind, and its JSON."""
+    """An entry as it is looked at: its place, the run that wrote it (if one did), its kind, its JSON, and when."""
 
     seq: int
     run: str | None
     kind: str
     payload: str
+    at: datetime
 
 
 class Transcripts(Protocol):
@@ -361,6 +374,18 @@ class Presences(Protocol):
         ...
 
 
+class Calls(Protocol):
+    """Tool calls that no request answers yet; ``store/calls.py`` says what each promises."""
+
+    async def finish(self, run: LiveRun, call: str, result: CallResult, at: datetime) -> None:
+        """Keep the result of a call of a live run."""
+        ...
+
+    async def finished(self, run: LiveRun, call: str) -> CallEnd | Underway | None:
+        """What is known of a call of the run's lane."""
+        ...
+
+
 class Leases(Protocol):
     """Who may act as a presence; ``store/leases.py`` says what each promises."""
 
@@ -376,7 +401,9 @@ class Leases(Protocol):
 class Actions(Protocol):
     """Stored actions; ``store/actions.py`` says what each promises."""
 
-    async def add(self, run: LiveRun, action: StoredAction, at: datetime, most: int) -> Numbered | None:
+    async def add(
+        self, run: LiveRun, action: StoredAction, at: datetime, most: int, call: str | None = None
+    ) -> Numbered | None:
         """Store an action of a live run."""
         ...
 

@@ -5,9 +5,10 @@ for ever: a message is taken into the transcript only as it reads back from its 
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pydantic import ValidationError
 from pydantic_ai.messages import (
@@ -89,9 +90,16 @@ def open_calls(messages: Sequence[ModelMessage]) -> list[ToolCallPart]:
     return last.tool_calls if isinstance(last, ModelResponse) else []
 
 
-def opening(messages: Sequence[ModelMessage], parts: Iterable[ModelRequestPart]) -> ModelRequest | None:
-    """The request that takes a history up again: results for its open calls, then these parts; None if neither."""
-    together = [*repairs(open_calls(messages)), *parts]
+def opening(
+    messages: Sequence[ModelMessage],
+    parts: Iterable[ModelRequestPart],
+    known: Mapping[str, ModelRequestPart] = MappingProxyType({}),
+) -> ModelRequest | None:
+    """The request that takes a history up again: results for its open calls, then these parts; None if neither.
+
+    ``known`` holds those results that are not lost, by the calls' ids.
+    """
+    together = [*repairs(open_calls(messages), known), *parts]
     return ModelRequest(parts=together) if together else None
 
 

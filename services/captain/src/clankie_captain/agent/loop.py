@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic_ai import Agent, UsageLimits
 from pydantic_ai.capabilities import Caching
-from pydantic_ai.messages import AgentStreamEvent, ModelResponse
+from pydantic_ai.messages import AgentStreamEvent, FunctionToolResultEvent, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
 
@@ -14,6 +14,7 @@ from clankie_captain.agent import notes
 from clankie_captain.agent.failures import failure_code, provider_words
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.rescue import Rescue
+from clankie_captain.agent.resuming import known_results
 from clankie_captain.agent.stretch import Stretch, said
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.tools import toolset
@@ -100,10 +101,12 @@ class PydanticLoop(Loop):
 
     async def _think(self, order: Order, line: Tether) -> Finish:
         transcript = Transcript(order)
-        opening = transcript.opening([*order.words, *await line.boundary()])
-        if opening is None and (answer := transcript.own_answer) is not None:
+        if not order.words and (answer := transcript.own_answer) is not None:
             # An earlier captain died between this answer and its settlement; asking again would cost, and might differ.
+            # Whether anything was steered meanwhile, the settlement finds out. Source: LANE-9.
             return Answered(said(answer))
+        known = await known_results(transcript.open_calls, line)
+        opening = transcript.opening([*order.words, *await line.boundary()], known)
         if opening is None and not transcript.unanswered:
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, "NothingToAnswer")
         rescue = Rescue(order, transcript, line, self._clock, len(self._models))
@@ -149,6 +152,8 @@ async def _follow(events: AsyncIterable[AgentStreamEvent], stretch: Stretch) -> 
     count = 0
     async for event in events:
         stretch.happened(event)
+        if isinstance(event, FunctionToolResultEvent):
+            await stretch.ended(event.part)
         count += 1
         if count % EVENTS_A_BREATH == 0:
             await _breathe()

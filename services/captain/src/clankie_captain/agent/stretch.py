@@ -6,6 +6,7 @@ from pydantic_ai.messages import (
     FunctionToolResultEvent,
     ModelMessage,
     ModelRequest,
+    ModelRequestPart,
     ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
@@ -18,7 +19,7 @@ from clankie_captain.agent.failures import check
 from clankie_captain.agent.scrubbing import scrub
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
-from clankie_captain.agent.validity import clean_request, clean_response, with_distinct_calls
+from clankie_captain.agent.validity import answered_call, clean_request, clean_response, with_distinct_calls
 from clankie_captain.core.run import Usage
 
 
@@ -84,6 +85,13 @@ class Stretch:
                 self.line.tool(scrub(result.tool_name or ""), "ended")
             case _:
                 self.line.event()
+
+    async def ended(self, result: ModelRequestPart) -> None:
+        """Keep the result of a tool that has ended: should the captain die now, it is not run again. Source: DUR-2."""
+        call = answered_call(result)
+        kept = clean_request(ModelRequest([result]))
+        if call is not None and kept is not None:
+            await self.line.finish(call, history.draft(kept).payload)
 
     async def _record(self, message: ModelMessage) -> None:
         draft = history.draft(message)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from clankie_captain.core.activity import ToolState
-from clankie_captain.core.run import Draft, Usage, Words
+from clankie_captain.core.run import CallEnd, Draft, UpdateOutcome, Usage, Words
 from clankie_captain.errors import FencedError
-from clankie_captain.ports import RunLine, UpdateOutcome
+from clankie_captain.ports import RunLine
 
 
 class Tether(RunLine):
@@ -40,10 +40,24 @@ class Tether(RunLine):
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 
-    async def update(self, text: str) -> UpdateOutcome:
+    async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""
         try:
-            return await self._line.update(text)
+            return await self._line.update(text, call)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    async def finish(self, call: str, payload: str) -> None:
+        """Keep the result of a call."""
+        try:
+            await self._line.finish(call, payload)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    async def finished(self, call: str) -> CallEnd | None:
+        """What is known of a call."""
+        try:
+            return await self._line.finished(call)
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 

@@ -1,8 +1,16 @@
 """What the model is shown in a run: the lane's history and what this run has added to it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ToolCallPart,
+    UserPromptPart,
+)
 
 from clankie_captain.agent import history, overflow
 from clankie_captain.agent.history import Kept
@@ -51,9 +59,19 @@ class Transcript:
             return None
         return None if last.message.tool_calls else last.message
 
-    def opening(self, words: Sequence[Words]) -> ModelRequest | None:
-        """The request with which a run begins, each delivery a part of its own; None: it goes on where it stands."""
-        request = history.opening(self.messages, [UserPromptPart(each.text) for each in words])
+    @property
+    def open_calls(self) -> list[ToolCallPart]:
+        """The calls that it ends in."""
+        return history.open_calls(self.messages)
+
+    def opening(
+        self, words: Sequence[Words], known: Mapping[str, ModelRequestPart] = MappingProxyType({})
+    ) -> ModelRequest | None:
+        """The request with which a run begins, each delivery a part of its own; None: it goes on where it stands.
+
+        ``known`` holds results of its open calls, by the calls' ids.
+        """
+        request = history.opening(self.messages, [UserPromptPart(each.text) for each in words], known)
         # Words of which nothing can be sent are none.
         return None if request is None else clean_request(request)
 

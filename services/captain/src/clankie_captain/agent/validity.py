@@ -1,8 +1,9 @@
 """What a provider takes: pure rules over one message, and over calls and their results. Source: LANE-14."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from pydantic_ai.messages import (
@@ -86,9 +87,13 @@ def begins_turn(message: ModelMessage) -> bool:
     return heard and not any(answered_call(part) for part in message.parts)
 
 
-def repairs(calls: Sequence[ToolCallPart]) -> list[ModelRequestPart]:
-    """Results for calls that got none and never will. Source: C02."""
-    return [ToolReturnPart(call.tool_name, INTERRUPTED, call.tool_call_id) for call in calls]
+def repairs(
+    calls: Sequence[ToolCallPart], known: Mapping[str, ModelRequestPart] = MappingProxyType({})
+) -> list[ModelRequestPart]:
+    """Results for calls that got none: what is ``known``, else that nobody knows. Source: C02, DUR-2."""
+    return [
+        known.get(call.tool_call_id) or ToolReturnPart(call.tool_name, INTERRUPTED, call.tool_call_id) for call in calls
+    ]
 
 
 def paired(message: ModelRequest, calls: Sequence[ToolCallPart]) -> ModelRequest | None:

@@ -18,6 +18,7 @@ from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Actions, Deliveries, Events, Leases, Presences, Transcripts
 from clankie_captain.store.keeping import Keeping
 from clankie_settings.clock import Clock
+from clankie_settings.crashing import Crash
 from clankie_settings.wire.receipt import ActionReceipt
 
 
@@ -42,6 +43,7 @@ class Captain:
     receipts: Waiters[ActionReceipt]
     keeping: Keeping
     clock: Clock
+    crash: Crash
     started_at: datetime
     version: str
 

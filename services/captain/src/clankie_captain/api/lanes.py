@@ -86,7 +86,7 @@ def _summary(lane: LaneSummary) -> dict[str, object]:
 
 
 def _line(entry: EntryLine) -> str:
-    head = json.dumps({"seq": entry.seq, "run": entry.run, "kind": entry.kind})
+    head = json.dumps({"seq": entry.seq, "at": entry.at.isoformat(), "run": entry.run, "kind": entry.kind})
     # The payload goes out byte for byte as it was recorded; a break in it can only stand between its parts.
     payload = entry.payload.replace("\n", " ").replace("\r", " ")
     return f'{head[:-1]}, "payload": {payload}}}\n'

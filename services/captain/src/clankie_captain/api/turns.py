@@ -12,6 +12,7 @@ from clankie_captain.api import body
 from clankie_captain.api.auth import AskingPresence, AskingSpeaker
 from clankie_captain.api.context import Captain, captain
 from clankie_captain.api.problems import ProblemError
+from clankie_captain.core import crash_points
 from clankie_captain.core.turns import Turn
 from clankie_settings import bounds
 from clankie_settings.ids import DeliveryId
@@ -43,7 +44,7 @@ async def hand_over(request: Request, parts: Parts, presence: AskingPresence, pr
     turn = await parts.desk.accept(trigger)
     if turn.result is None and within != timedelta():
         turn = await parts.desk.outcome(presence, turn.delivery, within)
-    return _answer(turn)
+    return _told(parts, turn)
 
 
 @router.get("")
@@ -58,7 +59,7 @@ async def list_owed(parts: Parts, presence: AskingPresence, owed: Annotated[bool
 @router.get("/{delivery_id}")
 async def wait(parts: Parts, presence: AskingSpeaker, delivery_id: str, prefer: Prefer = None) -> Response:
     """The result of a delivery, waited for in the same way."""
-    return _answer(await parts.desk.outcome(presence, DeliveryId(delivery_id), _wait(prefer)))
+    return _told(parts, await parts.desk.outcome(presence, DeliveryId(delivery_id), _wait(prefer)))
 
 
 @router.patch("/{delivery_id}")
@@ -89,6 +90,7 @@ async def take_receipt(request: Request, parts: Parts, presence: AskingPresence,
         parts.metrics.replied(received.latency)
         latency = round(received.latency.total_seconds() * 1000)
         _log.info("discord.text.reply", presence=presence, delivery=delivery_id, parts=receipt.of, latency_ms=latency)
+    parts.crash.reach(crash_points.TELLING_RECEIVED)
     return _json(ReceiptAnswer(delivery_id=delivery_id, owed=received.owed))
 
 
@@ -104,6 +106,12 @@ def _wait(prefer: list[str] | None) -> timedelta | None:
     if len(digits) > len(str(bounds.WAIT_SECONDS)) or int(digits) > bounds.WAIT_SECONDS:
         raise ProblemError(422, "invalid_wait", f"Prefer: wait is 0 to {bounds.WAIT_SECONDS} seconds", "Prefer")
     return timedelta(seconds=int(digits))
+
+
+def _told(parts: Captain, turn: Turn) -> Response:
+    if turn.result is not None:
+        parts.crash.reach(crash_points.TELLING)
+    return _answer(turn)
 
 
 def _answer(turn: Turn) -> Response:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from clankie_captain.core import crash_points
 from clankie_captain.core.lane import Trust, lane_for
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import Turn
@@ -12,6 +13,7 @@ from clankie_captain.lanes.signals import Nudge, Signals
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.ports import Changes, Deliveries, Lanes
 from clankie_settings.clock import Clock, Ids
+from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
 
@@ -30,6 +32,7 @@ class Desk:
         trust: Trust,
         clock: Clock,
         ids: Ids,
+        crash: Crash | None = None,
     ) -> None:
         self._lanes = lanes
         self._deliveries = deliveries
@@ -40,6 +43,7 @@ class Desk:
         self._trust = trust
         self._clock = clock
         self._ids = ids
+        self._crash = crash or NoCrash()
         self._draining = False
 
     @property
@@ -63,6 +67,8 @@ class Desk:
         run = RunId(self._ids.new("run"))
         lane = lane_for(trigger, turn, self._trust)
         accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now())
+        if accepted.new:
+            self._crash.reach(crash_points.ADMITTED)
         self._signals.send(lane.id, Nudge())
         if accepted.started is not None:
             self._registry.start(accepted.started)

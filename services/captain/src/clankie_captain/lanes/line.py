@@ -8,20 +8,22 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
+from clankie_captain.core import crash_points
 from clankie_captain.core.activity import Activity, ToolState, after
 from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.context import Framing, backlog, words
-from clankie_captain.core.run import Draft, Usage, Words
+from clankie_captain.core.run import CallEnd, CallResult, Draft, UpdateOutcome, Usage, Words, room_refused
 from clankie_captain.core.silence import Gate
-from clankie_captain.core.turns import Heard, LiveRun, Pending
+from clankie_captain.core.turns import Heard, LiveRun, Pending, Underway
 from clankie_captain.errors import FencedError
 from clankie_captain.lanes.patience import kept
 from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.lanes.watchdog import Watchdog
-from clankie_captain.ports import Actions, Lanes, UpdateOutcome
+from clankie_captain.ports import Actions, Calls, Lanes
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
+from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.ids import DeliveryId, MessageId
 from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
@@ -56,6 +58,8 @@ class LineParts:
     receipts: Waiters[ActionReceipt]
     clock: Clock
     ids: Ids
+    calls: Calls
+    crash: Crash = field(default_factory=NoCrash)
 
 
 class Line:
@@ -71,6 +75,7 @@ class Line:
         self._repeating: dict[str, asyncio.Task[None]] = {}
         self._activity: Activity | None = None
         self._dead = False
+        self._answering = True
         self.tally = Tally()
 
     def opening(self, owner: Pending) -> Words:
@@ -94,7 +99,7 @@ class Line:
         """Store entries; a request makes heard what was taken for it."""
         self._alive()
         heard = tuple(self._taken) if any(each.kind == "request" for each in drafts) else ()
-        await self._kept(lambda: self._parts.lanes.record(self._run, drafts, heard))
+        await self._kept(lambda: self._parts.lanes.record(self._run, drafts, heard, self._parts.clock.now()))
         if heard:
             self._taken = self._taken[len(heard) :]
             self._speaker = heard[-1].delivery
@@ -112,11 +117,15 @@ class Line:
 
     def received(self) -> None:
         """Bytes without an event."""
+        if not self._answering:
+            self._answering = True
+            self._parts.crash.reach(crash_points.FIRST_BYTE)
         self._watchdog.received()
 
     def requesting(self) -> None:
         """A model request begins."""
         self._alive()
+        self._answering = False
         self._gate = Gate()
         self._watch(Requesting(self._run.owner))
 
@@ -136,6 +145,7 @@ class Line:
         if "activity" in self._repeating:
             self._show(self._working())
         self._repeat("activity", bounds.ACTIVITY_EVERY, self._working)
+        self._parts.crash.reach(crash_points.TOOL_STARTED if state == "started" else crash_points.TOOL_ENDED)
 
     def spent(self, usage: Usage) -> None:
         """The cost of one request."""
@@ -144,7 +154,25 @@ class Line:
         self.tally.context_end = usage.input_tokens + usage.output_tokens
         self.tally.usage = self.tally.usage.plus(usage)
 
-    async def update(self, text: str) -> UpdateOutcome:
+    async def finish(self, call: str, payload: str) -> None:
+        """Keep the result of a call."""
+        self._alive()
+        result, now = CallResult(payload), self._parts.clock.now()
+        await self._kept(lambda: self._parts.calls.finish(self._run, call, result, now))
+        self._parts.crash.reach(crash_points.CALL_FINISHED)
+
+    async def finished(self, call: str) -> CallEnd | None:
+        """What is known of a call; words that are still on their way are waited for as their tool would."""
+        self._alive()
+        known = await self._parts.calls.finished(self._run, call)
+        if not isinstance(known, Underway):
+            return known
+        with self._parts.receipts.ticket(known.action) as ticket:
+            # Once more, since the receipt may have come before the ticket was there.
+            known = await self._parts.calls.finished(self._run, call)
+            return _outcome(await ticket.value(bounds.ACTION_RECEIPT_WAIT)) if isinstance(known, Underway) else known
+
+    async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""
         self._alive()
         if self._run.lane.kind not in ("room", "one_shot"):
@@ -156,13 +184,14 @@ class Line:
             return UpdateOutcome("refused", _REFUSED["words"])
         with self._parts.receipts.ticket(action_id) as ticket:
             now = self._parts.clock.now()
-            if await self._kept(lambda: self._parts.actions.add(self._run, action, now, bounds.UPDATES_A_TURN)) is None:
+            most, actions = bounds.UPDATES_A_TURN, self._parts.actions
+            if await self._kept(lambda: actions.add(self._run, action, now, most, call)) is None:
                 return UpdateOutcome("refused", _REFUSED["many"])
             self._parts.signals.send(self._run.presence, Nudge())
+            self._parts.crash.reach(crash_points.UPDATE_STORED)
             receipt = await ticket.value(bounds.ACTION_RECEIPT_WAIT)
-        if receipt is None:
-            return UpdateOutcome("unknown")
-        return UpdateOutcome("posted") if receipt.ok else UpdateOutcome("refused", f"the room: {receipt.code}")
+        self._parts.crash.reach(crash_points.UPDATE_RECEIPTED)
+        return _outcome(receipt)
 
     def hang_up(self) -> None:
         """The run has ended: take back what it showed, refuse whatever is still said."""
@@ -218,3 +247,9 @@ class Line:
         while True:
             self._show(sign())
             await self._parts.clock.sleep(every)
+
+
+def _outcome(receipt: ActionReceipt | None) -> UpdateOutcome:
+    if receipt is None:
+        return UpdateOutcome("unknown")
+    return UpdateOutcome("posted") if receipt.ok else UpdateOutcome("refused", room_refused(receipt.code))

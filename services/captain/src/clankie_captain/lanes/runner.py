@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from clankie_captain.core import stall
+from clankie_captain.core import crash_points, stall
 from clankie_captain.core.compaction import Ceilings, Fill
 from clankie_captain.core.context import instructions
 from clankie_captain.core.reply import Missing, Reply, read_reply
@@ -64,6 +64,7 @@ class Runner:
         try:
             while True:
                 ending = await self._ending()
+                self._parts.line.crash.reach(crash_points.ANSWERED)
                 settled = await self._settle(ending)
                 if isinstance(settled, Ended):
                     break

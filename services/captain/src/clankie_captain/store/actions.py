@@ -6,10 +6,11 @@ from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.turns import LiveRun, Numbered
-from clankie_captain.errors import FencedError, UnknownActionError
-from clankie_captain.store import tables
+from clankie_captain.errors import UnknownActionError
+from clankie_captain.store import rows, tables
 from clankie_captain.store.engine import Database
-from clankie_settings.ids import ActionId, PresenceId
+from clankie_captain.store.fences import prove
+from clankie_settings.ids import ActionId, DeliveryId, PresenceId
 from clankie_settings.wire.action import StoredAction
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -20,8 +21,12 @@ class ActionStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, run: LiveRun, action: StoredAction, at: datetime, most: int) -> Numbered | None:
+    async def add(
+        self, run: LiveRun, action: StoredAction, at: datetime, most: int, call: str | None = None
+    ) -> Numbered | None:
         """Store an action of a live run, or None where the run has stored ``most`` of this name already.
+
+        ``call`` is the id of the tool call that wants it.
 
         Raises:
             FencedError: The run is not its lane's live one.
@@ -30,7 +35,7 @@ class ActionStore:
         """
 
         def work(connection: Connection) -> Numbered | None:
-            _prove(connection, run)
+            prove(connection, run)
             one = tables.action.c
             counted = select(func.count()).where(one.run == run.run, one.name == action.name)
             if connection.execute(counted).scalar_one() >= most:
@@ -39,7 +44,8 @@ class ActionStore:
             payload = action.model_dump_json(exclude_none=True)
             row = {
                 "presence": run.presence, "seq": seq, "id": action.action_id, "delivery": action.delivery_id,
-                "run": run.run, "name": action.name, "payload": payload, "state": "pending", "created_at": at,
+                "run": run.run, "call": call, "name": action.name, "payload": payload, "state": "pending",
+                "created_at": at,
             }  # fmt: skip
             connection.execute(insert(tables.action).values(row))
             return Numbered(seq, action.name, payload)
@@ -70,27 +76,20 @@ class ActionStore:
 
         def work(connection: Connection) -> None:
             one = tables.action.c
-            found = select(one.run).where(one.presence == presence, one.id == action)
-            run = connection.execute(found).scalar()
-            if run is None:
+            found = select(one.delivery).where(one.presence == presence, one.id == action)
+            delivery = connection.execute(found).scalar()
+            if delivery is None:
                 raise UnknownActionError(action)
             change = update(tables.action).where(one.id == action, one.state == "pending")
             state = "done" if receipt.ok else "refused"
             values = {"state": state, "message_id": receipt.message_id, "code": receipt.code}
             connection.execute(change.values(values))
             if receipt.message_id is not None:
-                lane = select(tables.run.c.lane).where(tables.run.c.id == run).scalar_subquery()
-                own = upsert(tables.lane_message).values(lane=lane, message_id=receipt.message_id)
+                lane = select(tables.delivery.c.lane).where(*rows.mine(presence, DeliveryId(delivery)))
+                own = upsert(tables.lane_message).values(lane=lane.scalar_subquery(), message_id=receipt.message_id)
                 connection.execute(own.on_conflict_do_nothing())
 
         await self._database.transact(work)
-
-
-def _prove(connection: Connection, run: LiveRun) -> None:
-    one = tables.lane.c
-    statement = select(one.id).where(one.id == run.lane.id, one.live_run == run.run, one.epoch == run.epoch)
-    if connection.execute(statement).one_or_none() is None:
-        raise FencedError(run.lane.id, run.run)
 
 
 def _next(connection: Connection, presence: PresenceId, at: datetime) -> int:

@@ -65,13 +65,17 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A delivery at the door, with the ids that are used where it is new."""
+    """A delivery at the door, with the ids that are used where it is new.
+
+    ``awaited`` says that its presence waits for the result; else the words go out as an action.
+    """
 
     trigger: Trigger
     lane: LaneKey
     turn: TurnId
     run: RunId
     at: datetime
+    awaited: bool = True
 
 
 def accept(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance:
@@ -108,7 +112,7 @@ def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance
     lines = events.accepted(lane.id, trigger, steered=isinstance(decision, Steer))
     if kept["result"] is not None:
         lines += events.settled(lane.id, [RESULT.validate_json(kept["result"])])
-    kept["entry"] = events.append(connection, lane.id, lines)
+    kept["entry"] = events.append(connection, lane.id, lines, at)
     row = _insert(connection, arrival, state.next_seq, kept)
     if isinstance(decision, Stop):
         cancel_run(connection, decision.run)
@@ -200,7 +204,7 @@ def _insert(connection: Connection, arrival: Arrival, seq: int, kept: dict[str, 
         "seq": seq, "actor": trigger.actor.actor_id, "message_id": trigger.message_id,
         "addressed": trigger.addressed, "content_hash": content_hash(trigger),
         "trigger": trigger.model_dump_json(exclude_none=True), "heard": False, "ready": True,
-        "accepted_at": arrival.at, "parts_posted": 0, **kept,
+        "accepted_at": arrival.at, "parts_posted": 0, "awaited": arrival.awaited, **kept,
     }  # fmt: skip
     return connection.execute(_ADD_DELIVERY, values).one()
 

@@ -5,6 +5,7 @@ Source: OPS-2.
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -87,7 +88,7 @@ def _settled(result: Settled) -> dict[str, str]:
     return line
 
 
-def append(connection: Connection, lane: str, lines: Sequence[tuple[str, str]]) -> int | None:
+def append(connection: Connection, lane: str, lines: Sequence[tuple[str, str]], at: datetime) -> int | None:
     """Add entries that belong to no run; the place of the first."""
     if not lines:
         return None
@@ -95,7 +96,7 @@ def append(connection: Connection, lane: str, lines: Sequence[tuple[str, str]]) 
     change = update(tables.lane).where(one.id == lane).values(next_entry=one.next_entry + len(lines))
     after = connection.execute(change.returning(one.next_entry)).scalar_one()
     values = [
-        {"lane": lane, "seq": after - len(lines) + place, "run": "", "kind": kind, "payload": payload}
+        {"lane": lane, "seq": after - len(lines) + place, "run": "", "kind": kind, "payload": payload, "at": at}
         for place, (kind, payload) in enumerate(lines)
     ]
     connection.execute(insert(tables.entry), values)

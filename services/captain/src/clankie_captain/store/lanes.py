@@ -12,7 +12,7 @@ from clankie_captain.core.run import Draft, Entry
 from clankie_captain.core.steering import Steered, takeable
 from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending, Turn
 from clankie_captain.errors import FencedError
-from clankie_captain.store import arrivals, gauges, tables
+from clankie_captain.store import arrivals, calls, gauges, tables
 from clankie_captain.store.arrivals import Arrival, Terms
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_heard
@@ -136,8 +136,10 @@ class LaneStore:
 
         return await self._database.transact(work)
 
-    async def record(self, run: LiveRun, drafts: Sequence[Draft], heard: Sequence[Heard]) -> None:
+    async def record(self, run: LiveRun, drafts: Sequence[Draft], heard: Sequence[Heard], at: datetime) -> None:
         """Append entries to the lane's history; with them, ``heard`` deliveries become heard.
+
+        A request answers the calls that the history ends in, so their kept results are forgotten with it.
 
         Raises:
             FencedError: The run is not its lane's live one.
@@ -151,12 +153,14 @@ class LaneStore:
             payloads = [*(("heard", payload) for _, payload in logged), *((each.kind, each.payload) for each in drafts)]
             if payloads:
                 values = [
-                    {"lane": run.lane.id, "seq": first + n, "run": run.run, "kind": kind, "payload": payload}
+                    {"lane": run.lane.id, "seq": first + n, "run": run.run, "kind": kind, "payload": payload, "at": at}
                     for n, (kind, payload) in enumerate(payloads)
                 ]
                 connection.execute(_ADD_ENTRIES, values)
             for each, _ in logged:
                 _mark_heard(connection, run, each)
+            if any(each.kind == "request" for each in drafts):
+                calls.carried(connection, run.lane.id)
 
         await self._database.transact(work)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from clankie_captain.core import crash_points
 from clankie_captain.core.compaction import EMPTY, Fill
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Reply
@@ -18,6 +19,7 @@ from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_broken, log_said
 from clankie_captain.store.rows import AnyRow
+from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.ids import PresenceId, RunId
 from clankie_settings.wire.result import Replied
 from clankie_settings.wire.trigger import Trigger
@@ -58,8 +60,9 @@ _OLDEST_QUEUED: Final = (
 class RunStore:
     """The rows of all runs."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, crash: Crash | None = None) -> None:
         self._database = database
+        self._crash = crash or NoCrash()
 
     async def settle(
         self, run: LiveRun, ending: Reply | Broken, usage: Usage, follower: RunId, at: datetime, fill: Fill = EMPTY
@@ -87,13 +90,16 @@ class RunStore:
                 _reopen(connection, run)
                 return decided
             _apply(connection, run, decided, owners, at)
-            _log(connection, run, decided, ending, lane.next_entry)
+            _log(connection, run, decided, ending, lane.next_entry, at)
             _close_run(connection, run, decided, usage, at)
             full = gauges.after_run(connection, run.lane, fill)
             follows = (gauges.claim if full else follow)(connection, run.lane, follower, at)
+            self._crash.reach(crash_points.SETTLING)
             return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows)
 
-        return await self._database.transact(work)
+        settling = await self._database.transact(work)
+        self._crash.reach(crash_points.SETTLED)
+        return settling
 
     async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
         """Take over, with a new epoch and as their next attempt, the runs that a captain that died left live.
@@ -173,11 +179,13 @@ def _apply(
         connection.execute(again.values(state="queued", run=None))
 
 
-def _log(connection: Connection, run: LiveRun, decided: Settlement, ending: Reply | Broken, next_entry: int) -> None:
+def _log(
+    connection: Connection, run: LiveRun, decided: Settlement, ending: Reply | Broken, next_entry: int, at: datetime
+) -> None:
     said = [log_said(each) for each in decided.results if isinstance(each, Replied)]
     broken = [log_broken(ending)] if isinstance(ending, Broken) else []
     lines = [
-        {"lane": run.lane.id, "seq": next_entry + place, "run": run.run, "kind": kind, "payload": payload}
+        {"lane": run.lane.id, "seq": next_entry + place, "run": run.run, "kind": kind, "payload": payload, "at": at}
         for place, (kind, payload) in enumerate([*said, *broken, *events.settled(run.lane.id, decided.results)])
     ]
     if lines:

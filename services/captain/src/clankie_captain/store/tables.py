@@ -72,6 +72,7 @@ delivery = Table(
     Column("heard", Boolean, nullable=False),
     Column("ready", Boolean, nullable=False),
     Column("run", String),
+    Column("awaited", Boolean, nullable=False),  # else its words go out as an action
     Column("entry", Integer),  # where a conversation's log says that it was accepted
     Column("accepted_at", Moment, nullable=False),
     Column("settled_at", Moment),
@@ -117,8 +118,20 @@ entry = Table(
         "kind", String, nullable=False
     ),  # request | response | unposted | heard | said | broken | accepted | steered | settled
     Column("payload", Text, nullable=False),
+    Column("at", Moment, nullable=False),
     PrimaryKeyConstraint("lane", "seq"),
 )
+
+finished_call = Table(
+    "finished_call",
+    metadata,
+    Column("lane", String, nullable=False),
+    Column("call", String, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    PrimaryKeyConstraint("lane", "call"),
+)
+"""Results of tool calls from the tool's end until a request carries them."""
 
 gauge = Table(
     "gauge",
@@ -194,7 +207,8 @@ action = Table(
     Column("seq", Integer, nullable=False),
     Column("id", String, nullable=False, unique=True),
     Column("delivery", String, nullable=False),
-    Column("run", String, nullable=False),
+    Column("run", String),  # none: words that belong to no run
+    Column("call", String),  # the tool call that wanted it
     Column("name", String, nullable=False),
     Column("payload", Text, nullable=False),
     Column("state", String, nullable=False),  # pending | done | refused

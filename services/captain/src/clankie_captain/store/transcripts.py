@@ -42,9 +42,9 @@ class TranscriptStore:
             if connection.execute(known).first() is None:
                 return None
             one = tables.entry.c
-            statement = select(one.seq, one.run, one.kind, one.payload).where(one.lane == lane, one.seq > after)
+            statement = select(one.seq, one.run, one.kind, one.payload, one.at).where(one.lane == lane, one.seq > after)
             rows = connection.execute(statement.order_by(one.seq).limit(most))
-            return tuple(EntryLine(row.seq, row.run or None, row.kind, row.payload) for row in rows)
+            return tuple(EntryLine(row.seq, row.run or None, row.kind, row.payload, row.at) for row in rows)
 
         return await self._database.transact(work)
 

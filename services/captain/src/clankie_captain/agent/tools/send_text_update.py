@@ -6,6 +6,7 @@ from pydantic_ai import RunContext, Tool
 
 from clankie_captain.agent.scrubbing import is_blank, scrub
 from clankie_captain.agent.stretch import Stretch
+from clankie_captain.core.run import UpdateOutcome
 from clankie_settings import bounds
 
 DESCRIPTION: Final = (
@@ -29,7 +30,11 @@ async def send_text_update(ctx: RunContext[Stretch], text: str) -> str:
         return "Not posted: the update is empty."
     if len(words) > bounds.UPDATE_CHARS:
         return f"Not posted: {len(words)} characters, and at most {bounds.UPDATE_CHARS} are allowed. Make it shorter."
-    outcome = await ctx.deps.line.update(words)
+    return told(await ctx.deps.line.update(words, ctx.tool_call_id))
+
+
+def told(outcome: UpdateOutcome) -> str:
+    """What the model reads about the fate of its words."""
     match outcome.fate:
         case "posted":
             return "Posted."

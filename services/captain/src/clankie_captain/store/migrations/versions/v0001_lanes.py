@@ -47,6 +47,7 @@ def _lanes() -> None:
         sa.Column("heard", sa.Boolean, nullable=False),
         sa.Column("ready", sa.Boolean, nullable=False),
         sa.Column("run", sa.String),
+        sa.Column("awaited", sa.Boolean, nullable=False),
         sa.Column("entry", sa.Integer),
         sa.Column("accepted_at", sa.BigInteger, nullable=False),
         sa.Column("settled_at", sa.BigInteger),
@@ -89,7 +90,16 @@ def _records() -> None:
         sa.Column("run", sa.String, nullable=False),
         sa.Column("kind", sa.String, nullable=False),
         sa.Column("payload", sa.Text, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("lane", "seq"),
+    )
+    op.create_table(
+        "finished_call",
+        sa.Column("lane", sa.String, nullable=False),
+        sa.Column("call", sa.String, nullable=False),
+        sa.Column("payload", sa.Text, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("lane", "call"),
     )
     op.create_table(
         "gauge",
@@ -152,7 +162,8 @@ def _presences() -> None:
         sa.Column("seq", sa.Integer, nullable=False),
         sa.Column("id", sa.String, nullable=False, unique=True),
         sa.Column("delivery", sa.String, nullable=False),
-        sa.Column("run", sa.String, nullable=False),
+        sa.Column("run", sa.String),
+        sa.Column("call", sa.String),
         sa.Column("name", sa.String, nullable=False),
         sa.Column("payload", sa.Text, nullable=False),
         sa.Column("state", sa.String, nullable=False),
