@@ -8,7 +8,7 @@ from clankie_cli import plan
 from clankie_cli.errors import CannotRun
 from clankie_cli.plan import Stage
 from clankie_cli.tokens import token
-from clankie_settings.environment import bridge_settings, captain_settings, launch_settings
+from clankie_settings.environment import bridge_settings, captain_settings, launch_settings, variable
 
 TOLD = Stage("http://127.0.0.1:4999", "a.stage.token", "13000000001", ("13000000001", "13000000002"))
 
@@ -77,9 +77,31 @@ def test_what_the_file_says_about_him_holds_in_a_trial() -> None:
     assert captain.database_url is None
 
 
-def test_every_setting_that_a_trial_takes_over_exists() -> None:
+def test_of_every_setting_it_is_decided_whether_a_trial_takes_it_over() -> None:
     fields = {*type(captain_settings({})).model_fields, *type(bridge_settings({})).model_fields}
-    assert set(plan.FORWARDED) <= fields
+    assert {*plan.FORWARDED, *plan.NOT_FORWARDED} == fields
+    assert not plan.NOT_FORWARDED & {*plan.FORWARDED}
+
+
+GIVEN = {
+    "model": "openai:n", "model_base_url": "http://127.0.0.1:9", "model_fallbacks": "openai:a,openai:b",
+    "persona_file": "/p", "images": "off", "names": "A,B", "reply_policy": "all", "discord_bots": "true", "tools": "draw_diagram",
+    "captain_url": "http://127.0.0.1:4399", "captain_bind": "127.0.0.1:4398",
+}  # fmt: skip
+"""Values of those settings that are no numbers and no secrets."""
+
+
+@pytest.mark.parametrize("field", plan.FORWARDED)
+def test_a_trial_is_run_with_each_setting_that_it_takes_over(field: str) -> None:
+    models = {"CLANKIE_MODEL": "openai:n", "OPENAI_API_KEY": "a key"}
+    token = field.endswith(("_key", "_token"))
+    env = {**models, variable(field): GIVEN.get(field, "a-secret-of-its-own" if token else "1000")}
+    made = trial(env)
+    for read in (captain_settings, bridge_settings):
+        given = read(env)
+        if field in type(given).model_fields:
+            assert field in given.model_fields_set
+            assert getattr(read(made), field) == getattr(given, field)
 
 
 def test_on_discord_the_environment_stands_as_it_is() -> None:

@@ -24,9 +24,18 @@ NO_REHEARSAL: Final = (
 FORWARDED: Final = (
     "model", "model_base_url", "model_fallbacks", "model_window", "anthropic_api_key", "openai_api_key",
     "google_api_key", "persona_file", "images", "stall_seconds", "live_runs", "names", "reply_policy",
+    "catch_up_minutes", "discord_bots", "actor_messages", "room_tokens_a_day", "tokens_a_day", "tools",
+    "keep_days", "keep_picture_days",
     "captain_url", "captain_bind", "captain_token", "operator_token",
 )  # fmt: skip
-"""What a trial on the stage takes over from the settings; guilds, rooms, state and lists of actors are the stage's."""
+"""What a trial on the stage takes over from the settings."""
+
+NOT_FORWARDED: Final = frozenset({
+    "state", "discord_attachment_root", "database_url", "discord_bot_token", "discord_rest_url", "cdn_loopback",
+    "discord_guilds", "discord_channels", "discord_users", "discord_roles", "discord_dm_policy", "owner_id",
+    "rooms", "room_loop", "presences", "actors", "roles", "tool_sets", "system_actors", "system_rooms",
+})  # fmt: skip
+"""What a trial has of its own: its state, the stage's addresses, and who is where on it."""
 
 
 @dataclass(frozen=True, slots=True)
