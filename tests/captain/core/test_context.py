@@ -19,6 +19,7 @@ from clankie_captain.core.context import (
     words,
 )
 from clankie_captain.core.lane import LaneKey, LaneKind
+from clankie_captain.core.pictures import all_unseen
 from clankie_captain.core.silence import MARKER
 from clankie_settings.ids import LaneId
 from clankie_settings.wire.attachment import Attachment, AttachmentsOmitted
@@ -145,7 +146,8 @@ def test_what_he_cannot_see_is_counted_and_never_named(
     pictures: int, omitted: AttachmentsOmitted, said: str | None
 ) -> None:
     attachments = tuple(picture(f"p{n}") for n in range(pictures))
-    prompt = words(trigger(attachments=attachments, attachments_omitted=omitted), PLAIN)
+    message = trigger(attachments=attachments, attachments_omitted=omitted)
+    prompt = words(message, Framing(KEY, pictures=all_unseen(message, "broken")))
     assert (said in prompt) if said else ("cannot see" not in prompt)
     assert not any(word in prompt for word in ("cdn.discordapp", "Policy", "p0"))
 

@@ -8,7 +8,9 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from clankie_captain.core.exhibits import note
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.pictures import NO_PICTURES, Pictures
 from clankie_captain.core.silence import MARKER
 from clankie_settings.wire.trigger import ContextMessage, Trigger
 
@@ -59,7 +61,6 @@ ADDRESSED: Final = "You were addressed {where}:"
 OVERHEARD: Final = "Said {where}, not to you in particular:"
 CAUGHT_UP: Final = "Said {where} while you were not following. Nobody waits for you; speak only if it adds something:"
 ANSWERS: Final = "The next message answers the message {message_id}."
-UNSEEN: Final = "The next message carries {what} that you cannot see; say so where it matters."
 PLACES: Final = ("in the room", "in a direct message")
 """What is said about a delivery in front of its block; each part only where it applies."""
 
@@ -69,12 +70,13 @@ class Framing:
     """What our own voice says about a delivery besides its words.
 
     ``delimiter`` is random and new for each delivery; ``known`` holds the message ids that the lane carries already;
-    ``steered`` words reach a run that has begun.
+    ``steered`` words reach a run that has begun. ``pictures`` says what became of the delivery's pictures.
     """
 
     delimiter: str
     known: frozenset[str] = frozenset()
     steered: bool = False
+    pictures: Pictures = NO_PICTURES
 
 
 def instructions(lane: LaneKey, persona: str | None) -> str:
@@ -106,16 +108,16 @@ def words(trigger: Trigger, framing: Framing) -> str:
     if talk:
         lines.append(TALK)
         lines.extend(_talk(framing.delimiter, each) for each in talk)
-    lines.append(_situation(trigger))
+    lines.append(_situation(trigger, framing))
     speaker = _inert(trigger.actor.display_name)
     lines.append(_block("heard", framing.delimiter, speaker, trigger.message_id, trigger.body))
     return "\n".join(lines)
 
 
-def _situation(trigger: Trigger) -> str:
-    notes = [_answers(trigger), _unseen(trigger)]
+def _situation(trigger: Trigger, framing: Framing) -> str:
+    notes = [_answers(trigger), note(trigger, framing.pictures, framing.known)]
     where = PLACES[trigger.room.guild_id is None]
-    return " ".join([*(note for note in notes if note), _calling(trigger).format(where=where)])
+    return " ".join([*(each for each in notes if each), _calling(trigger).format(where=where)])
 
 
 def _calling(trigger: Trigger) -> str:
@@ -126,14 +128,6 @@ def _calling(trigger: Trigger) -> str:
 
 def _answers(trigger: Trigger) -> str:
     return ANSWERS.format(message_id=trigger.reply_to.message_id) if trigger.reply_to else ""
-
-
-def _unseen(trigger: Trigger) -> str:
-    left = trigger.attachments_omitted
-    count = len(trigger.attachments) + left.unsupported + left.too_large + left.over_limit
-    if not count:
-        return ""
-    return UNSEEN.format(what="1 attachment" if count == 1 else f"{count} attachments")
 
 
 def _talk(delimiter: str, message: ContextMessage) -> str:

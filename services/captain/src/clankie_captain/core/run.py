@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from clankie_captain.core.exhibits import Exhibit
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 from clankie_settings.wire.failure import FailureCode
 
@@ -61,10 +62,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A delivery's words as the model will read them, fenced and framed. Source: CTX-4."""
+    """A delivery's words as the model will read them, fenced and framed, and the pictures that follow them.
+
+    Source: CTX-4, IMG-6.
+    """
 
     delivery: DeliveryId
     text: str
+    exhibits: tuple[Exhibit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.pictures import Pictures
 from clankie_captain.core.settlement import RunOn, Settled
 from clankie_settings.ids import ActionId, DeliveryId, LaneId, MessageId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
@@ -62,8 +63,9 @@ class Acceptance:
 class Pending:
     """A delivery whose words a run is about to read.
 
-    ``known`` holds those message ids of its backlog that the lane carries; ``heard`` says that the words stand
-    in the lane's history already.
+    ``known`` holds those message ids of its backlog that the lane carries, and what stands for a picture that it has
+    shown; ``heard`` says that the words stand in the lane's history already. ``pictures`` is None where they are not
+    there in time.
     """
 
     presence: PresenceId
@@ -71,6 +73,16 @@ class Pending:
     trigger: Trigger
     known: frozenset[str]
     heard: bool = False
+    pictures: Pictures | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Awaiting:
+    """A delivery whose pictures are not there yet. Source: IMG-7."""
+
+    presence: PresenceId
+    delivery: DeliveryId
+    trigger: Trigger
 
 
 @dataclass(frozen=True, slots=True)
