@@ -41,7 +41,8 @@ def runs_settle_in_order(facts: Facts) -> Check:
 
     def verdicts() -> Iterator[str | None]:
         for lane in facts.rows.lanes:
-            ended = [run for run in facts.rows.runs if run.lane == lane.id and run.settled_at is not None]
+            mine = (run for run in facts.rows.runs if run.lane == lane.id and run.kind == "turn")
+            ended = [run for run in mine if run.settled_at is not None]
             ended.sort(key=lambda run: (run.settled_at or 0, run.epoch))
             for earlier, later in pairwise(deliveries[run.owner] for run in ended):
                 yield None if earlier.seq < later.seq else f"{later.id} (seq {later.seq}) ended after {earlier.id}"
@@ -57,7 +58,11 @@ def runs_end_as_one(facts: Facts) -> Check:
             turns.setdefault(each.result["run_id"], []).append(each)
     return check(
         "one reply a run; a failed run fails all it heard",
-        (_as_one(run, turns.get(run.id, []), facts.rows.said.get(run.id, 0)) for run in facts.rows.runs),
+        (
+            _as_one(run, turns.get(run.id, []), facts.rows.said.get(run.id, 0))
+            for run in facts.rows.runs
+            if run.kind == "turn"
+        ),
     )
 
 

@@ -25,7 +25,10 @@ class LaneRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run; ``settled_at`` in microseconds, None while it is live."""
+    """A run of a turn, or one that compacts its lane and belongs to no delivery.
+
+    ``settled_at`` is in microseconds, None while the run is live.
+    """
 
     id: str
     lane: str
@@ -34,6 +37,7 @@ class RunRow:
     owner: str
     outcome: str | None
     settled_at: int | None
+    kind: str = "turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ class Store:
 
 
 def _runs(store: sqlite3.Connection) -> Iterator[RunRow]:
-    found = store.execute("SELECT id, lane, epoch, attempt, owner_delivery, outcome, settled_at FROM run")
+    found = store.execute("SELECT id, lane, epoch, attempt, owner_delivery, outcome, settled_at, kind FROM run")
     return (RunRow(*row) for row in found)
 
 

@@ -47,6 +47,7 @@ class Plan:
         pace: Factor on the model's pauses.
         down_s: Pause before a service dies or freezes, in seconds, shortest and longest.
         wrong_s: Pause before anything else goes wrong; three times as long for the model and the way to the captain.
+        kinds: What else goes wrong: ``discord``, ``model``, and the ``way`` from bridge to captain.
         services: What is killed and frozen.
         commands: How services are started; a mutant is started another way.
         caught_up: Whether what is said while no bridge listens must be answered.
@@ -59,6 +60,7 @@ class Plan:
     pace: float = 0.25
     down_s: tuple[float, float] = (2.0, 8.0)
     wrong_s: tuple[float, float] = (0.5, 2.5)
+    kinds: tuple[str, ...] = ("discord", "model", "way")
     services: tuple[Service, ...] = SERVICES
     commands: Mapping[Service, Sequence[str]] = field(default_factory=lambda: COMMANDS)
     caught_up: bool = True
@@ -208,8 +210,9 @@ class _Storm:
             "model": troubles.at_model(house.provider),
             "way": troubles.on_the_way(self.crossing),
         }
-        kinds |= {each: troubles.with_service(self.household, each, dice(each)) for each in self.plan.services}
-        return {name: Deck(kind, dice(f"{name}:deck"), self.ledger) for name, kind in kinds.items()}
+        kinds |= {each: troubles.with_service(self.household, each, dice(each)) for each in SERVICES}
+        wanted = (*self.plan.kinds, *self.plan.services)
+        return {name: Deck(kinds[name], dice(f"{name}:deck"), self.ledger) for name in wanted}
 
 
 async def _found(plan: Plan, household: Household, store: Store, witness: Witness, ledger: Ledger) -> Facts:
