@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from clankie_cli import cancel, doctor, exits, init, send, status, tail, tokens, trail, up
+from clankie_cli import backup, cancel, doctor, exits, forget, init, send, status, tail, tokens, trail, up
 from clankie_cli.commands import Chosen, chosen
 from clankie_cli.errors import CannotRun, NotReachable, RefusedError
 from clankie_settings.environment import SettingsError, process_environment
@@ -50,6 +50,12 @@ def _done(asked: Chosen, env: Mapping[str, str]) -> int:
             return asyncio.run(cancel.run(env, asked.text("receipt"), as_json=asked.flag("json")))
         case "trail":
             return asyncio.run(trail.run(env, trail.target(asked.text("name")), asked.printing))
+        case "backup":
+            return asyncio.run(backup.run(env, asked.path, as_json=asked.flag("json")))
+        case "restore":
+            return asyncio.run(backup.restore(env, asked.text("path"), asked.restoring))
+        case "forget":
+            return asyncio.run(forget.run(env, asked.forgotten, asked.forgetting))
         case _:
             return tokens.run(env, asked.text("of"))
 

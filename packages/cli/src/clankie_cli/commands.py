@@ -8,7 +8,7 @@ from datetime import timedelta
 from importlib.metadata import version
 from typing import Any, Final, NoReturn
 
-from clankie_cli import init, send, tokens, trail
+from clankie_cli import backup, forget, init, send, tokens, trail
 from clankie_settings import bounds
 
 _CONVERSATION: Final = re.compile(r"[A-Za-z0-9._-]{1,48}")
@@ -66,6 +66,27 @@ class Chosen:
         )
 
     @property
+    def path(self) -> str | None:
+        """The file that was named, if one was."""
+        return self._given["path"]
+
+    @property
+    def restoring(self) -> backup.Manner:
+        """How to restore."""
+        return backup.Manner(self.flag("replace"), self._given["unfinished"], self.flag("json"))
+
+    @property
+    def forgotten(self) -> forget.What:
+        """What to forget."""
+        return forget.What(self.text("kind"), self.text("name"), not self._given.get("keep_replies", False))
+
+    @property
+    def forgetting(self) -> forget.Manner:
+        """How to forget."""
+        within = self._given["within"]
+        return forget.Manner(self.flag("yes"), self.flag("json"), forget.WITHIN if within is None else within)
+
+    @property
     def printing(self) -> trail.Manner:
         """How to print a lane."""
         return trail.Manner(as_text=self.flag("text"), last=self._given["last"], one_shots=self.flag("one_shots"))
@@ -115,6 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     ended.add_argument("receipt", metavar="RECEIPT", type=_id)
     _json(ended)
     _add_trail(commands.add_parser("trail", help="print what is written in a lane, as JSON lines"))
+    _add_backup(commands.add_parser("backup", help="make one file of everything durable, while he runs or not"))
+    _add_restore(commands.add_parser("restore", help="take a backup back, into a state folder that nobody uses"))
+    _add_forget(commands.add_parser("forget", help="forget what was said in a room, or what a person said anywhere"))
     token = commands.add_parser("token", help="print a token, for curl")
     token.add_argument("of", choices=sorted(tokens.NAMES), help="whose: the bridge's at the captain, or your own")
     return parser
@@ -155,6 +179,36 @@ def _add_trail(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--one-shots", action="store_true", help="the one-shots of a room as well")
 
 
+def _add_backup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", nargs="?", help="the file, or a folder for it; else into this folder")
+    _json(parser)
+
+
+def _add_restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="what clankie backup made")
+    parser.add_argument("--replace", action="store_true", help="put what is there aside, in the state folder")
+    parser.add_argument(
+        "--unfinished",
+        choices=["answer", "drop"],
+        help="turns that were open then: go on with them, or end them without a word; unsaid, they are dropped if he "
+        "was running when the backup was made, since he answered them afterwards",
+    )
+    _json(parser)
+
+
+def _add_forget(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="room|person")
+    room = kinds.add_parser("room", help="everything that was said in a room")
+    room.add_argument("name", metavar="ROOM", type=_room, help="GUILD:CHANNEL, or dm:CHANNEL")
+    person = kinds.add_parser("person", help="what a person said in any room")
+    person.add_argument("name", metavar="ID", type=_id, help="their Discord id")
+    person.add_argument("--keep-replies", action="store_true", help="keep what he answered them")
+    for each in (room, person):
+        each.add_argument("--yes", action="store_true", help="do not ask whether you mean it")
+        each.add_argument("--within", metavar="SECONDS", type=_seconds, help="wait so long for lanes that are at work")
+        _json(each)
+
+
 def _add_init(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Asks for what is needed, writes .env (the secrets, mode 0600) and clankie.toml into this folder, and checks. "
@@ -175,6 +229,12 @@ def _add_init(parser: argparse.ArgumentParser) -> None:
 def _conversation(value: str) -> str:
     if not _CONVERSATION.fullmatch(value):
         raise argparse.ArgumentTypeError("1 to 48 letters, digits, dots, dashes or underscores")
+    return value
+
+
+def _room(value: str) -> str:
+    if not trail.ROOM.fullmatch(value):
+        raise argparse.ArgumentTypeError("a room is GUILD:CHANNEL, or dm:CHANNEL for a direct message")
     return value
 
 

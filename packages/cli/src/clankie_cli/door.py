@@ -1,6 +1,6 @@
 """The captain's door, as the operator uses it. Source: SEC-1."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from http import HTTPStatus
@@ -17,6 +17,9 @@ from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION
 
 ANSWER_WITHIN: Final = timedelta(seconds=15)
 """How long the captain may take to answer what it need not wait for."""
+
+PIECE_WITHIN: Final = timedelta(minutes=2)
+"""How long the next piece of a backup may take."""
 
 SILENCE: Final = 3 * bounds.SSE_COMMENT_EVERY
 """A stream that is silent for so long is dead, since the captain comments more often."""
@@ -73,6 +76,34 @@ class Door:
             RefusedError: It was a problem.
         """
         return document_of(await self._call("POST", path, json=document))
+
+    async def ask(self, path: str, document: Json) -> Json:
+        """What comes of something that may take long.
+
+        Raises:
+            NotReachable: The connection broke; it may have been done all the same.
+            RefusedError: It was a problem.
+        """
+        limits = httpx.Timeout(None, connect=5)
+        return document_of(await self._call("POST", path, json=document, timeout=limits))
+
+    async def download(self, path: str, take: Callable[[bytes], None]) -> None:
+        """Everything that is there, piece by piece.
+
+        Raises:
+            NotReachable: It broke off before its end.
+            RefusedError: It was a problem.
+        """
+        limits = httpx.Timeout(PIECE_WITHIN.total_seconds(), connect=5)
+        try:
+            async with self._client.stream("GET", path, timeout=limits) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise _refused(answer)
+                async for chunk in answer.aiter_raw():
+                    take(chunk)
+        except httpx.HTTPError:
+            raise NotReachable("it broke off before its end; the captain's log says why. Try again") from None
 
     async def turn(self, delivery: str, wait: timedelta) -> Json | None:
         """The result of a turn, waited for so long (at most a minute); None while there is none.

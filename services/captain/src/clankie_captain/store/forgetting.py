@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, delete, exists, func, or_, select, upd
 
 from clankie_captain.core import forgetting
 from clankie_captain.core.forgetting import NOBODY, Erasure
+from clankie_captain.core.lane import OPERATOR
 from clankie_captain.errors import LaneBusyError
 from clankie_captain.store import tables
 from clankie_captain.store.engine import Database
@@ -259,7 +260,8 @@ def _idle(connection: Connection, lane: str) -> None:
         LaneBusyError: It does.
     """
     live = connection.execute(select(_lane.live_run).where(_lane.id == lane)).scalar()
-    waits = or_(_delivery.state != "done", _delivery.owed)
+    # Nobody posts what the operator reads for themselves.
+    waits = or_(_delivery.state != "done", _delivery.owed & (_delivery.presence != OPERATOR))
     owes = connection.execute(select(exists().where(_delivery.lane == lane, waits))).scalar()
     if live is not None or owes:
         raise LaneBusyError(LaneId(lane))

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Connection, cast, delete, exists, func, selec
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core import forgetting
+from clankie_captain.core.lane import OPERATOR
 from clankie_captain.core.retention import Written, cut, cutoff, proven, snowflake
 from clankie_captain.store import tables
 from clankie_captain.store.album import Album
@@ -191,7 +192,8 @@ def _drop_deliveries(connection: Connection, lane: str, before: datetime, after:
     for row in rows:
         if row.accepted_at >= before:
             return None, gone
-        if row.state == "done" and not row.owed and (row.settled_at is None or row.settled_at < before):
+        owed = row.owed and row.presence != OPERATOR
+        if row.state == "done" and not owed and (row.settled_at is None or row.settled_at < before):
             gone += _drop(connection, row)
     return (rows[-1].seq if len(rows) == SLICE else None), gone
 

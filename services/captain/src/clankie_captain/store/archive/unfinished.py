@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import Connection, create_engine, delete, func, or_, select, update
 
+from clankie_captain.core.lane import OPERATOR
 from clankie_captain.core.retention import snowflake
 from clankie_captain.core.settlement import failure
 from clankie_captain.store import events, tables
@@ -54,7 +55,8 @@ def _once(database: Path, work: Callable[[Connection], object]) -> None:
 
 def _let_go(connection: Connection, at: datetime) -> int:
     one = tables.delivery.c
-    rows = connection.execute(select(tables.delivery).where(or_(one.state != "done", one.owed))).all()
+    open_or_owed = or_(one.state != "done", one.owed & (one.presence != OPERATOR))
+    rows = connection.execute(select(tables.delivery).where(open_or_owed)).all()
     for row in rows:
         own = update(tables.delivery).where(*mine(PresenceId(row.presence), DeliveryId(row.id)))
         if row.state == "done":
