@@ -35,11 +35,19 @@ class Studio:
         source = PATTERN.format(size=size, rate=rate, seconds=seconds) + (f",{through}" if through else "")
         return self.film("-f", "lavfi", "-i", source, *(codec or H264), form=form)
 
-    def colours(self, *names: str, seconds: float = 0.5, codec: tuple[str, ...] = H264, form: str = "mp4") -> bytes:
-        """One plain colour after another."""
+    def colours(
+        self,
+        *names: str,
+        seconds: float = 0.5,
+        codec: tuple[str, ...] = H264,
+        form: str = "mp4",
+        through: str = "null",
+        more: tuple[str, ...] = (),
+    ) -> bytes:
+        """One plain colour after another; ``more`` is a further input and what is taken of it."""
         inputs = [part for name in names for part in ("-f", "lavfi", "-i", f"color={name}:s=64x48:r=10:d={seconds}")]
-        joined = "".join(f"[{at}:v]" for at in range(len(names))) + f"concat=n={len(names)}:v=1[out]"
-        return self.film(*inputs, "-filter_complex", joined, "-map", "[out]", *codec, form=form)
+        joined = "".join(f"[{at}:v]" for at in range(len(names))) + f"concat=n={len(names)}:v=1,{through}[out]"
+        return self.film(*inputs, *more[:4], "-filter_complex", joined, "-map", "[out]", *codec, *more[4:], form=form)
 
     def sound(self, form: str) -> bytes:
         """A tone alone."""
