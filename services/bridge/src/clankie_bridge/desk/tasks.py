@@ -17,7 +17,10 @@ class Tasks:
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """Start a piece of work."""
-        return self._group.create_task(self._guarded(work, name), name=name)
+        task = self._group.create_task(self._guarded(work, name), name=name)
+        # One that is cancelled before its first step never comes to its work, which would stay open.
+        task.add_done_callback(lambda _: work.close())
+        return task
 
     async def _guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
         try:
