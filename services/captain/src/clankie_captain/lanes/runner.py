@@ -53,6 +53,8 @@ class Runner:
         self._watchdog = Watchdog(parts.line.clock, parts.limits)
         self._line = Line(parts.line, live, self._watchdog)
         self._begun = parts.line.clock.elapsed()
+        # Taken now: a clock that is set while it runs must not show as waiting.
+        self._waited = max(parts.line.clock.now() - live.started_at, timedelta())
         self._limit: int | None = None
 
     def cancel(self) -> None:
@@ -143,7 +145,6 @@ class Runner:
     async def _write_down(self, ended: Ended) -> None:
         clock, tally = self._parts.line.clock, self._line.tally
         mine = next(each for _, each in ended.results if each.delivery_id == self._live.owner)
-        now = clock.now()
         took = clock.elapsed() - self._begun
         await self._parts.turn_log.settled(
             SettledRun(
@@ -154,8 +155,8 @@ class Runner:
                 context_start=tally.context_start,
                 context_end=tally.context_end,
                 events=tally.events,
-                waited=max(now - self._live.started_at - took, timedelta()),
+                waited=self._waited,
                 took=took,
-                at=now,
+                at=clock.now(),
             )
         )

@@ -1,6 +1,6 @@
 """Deliveries after they were accepted: results, receipts, what a room still lacks. Source: WIRE-5, OUT-1."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, select, union_all, update
@@ -80,7 +80,9 @@ class DeliveryStore:
             last = row.owed and not owed and kept.rowcount == 1 and receipt.code is None
             # A notice of a failure reached the room as well, but it is no reply.
             replied = last and isinstance(rows.result(row.result, owed=owed), Replied)
-            return Received(owed, receipt.posted_at - _sent_at(row) if replied else None)
+            # Two hosts' clocks may differ, and nobody was answered before he asked.
+            latency = max(receipt.posted_at - _sent_at(row), timedelta())
+            return Received(owed, latency if replied else None)
 
         return await self._database.transact(work)
 
