@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from clankie_captain.core import context
+from clankie_captain.core import context, exhibits
 from clankie_captain.core.toolsyntax import without_written_calls
 
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
@@ -22,7 +22,11 @@ def _pattern(template: str) -> str:
 
 
 _SITUATIONS: Final = (context.ADDRESSED, context.OVERHEARD, context.CAUGHT_UP)
-_NOTES: Final = (context.ANSWERS, context.UNSEEN)
+_NOTES: Final = (
+    context.ANSWERS,
+    *(exhibits.SEEN, exhibits.UNSEEN, exhibits.BOTH),
+    *(exhibits.TALK_SEEN, exhibits.TALK_KNOWN, exhibits.TALK_UNSEEN),
+)
 _SITUATION: Final = re.compile(
     rf"^\s*(?:(?:{'|'.join(map(_pattern, _NOTES))})\s*)*(?:{'|'.join(map(_pattern, _SITUATIONS))})\s*$"
 )
