@@ -1,6 +1,7 @@
 """One real process, with every line that it says."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -100,6 +101,14 @@ class Program:
     def pid(self) -> int:
         """Its process id, the same over the change from the leash to the program."""
         return self._process.pid
+
+    def suspend(self) -> None:
+        """Stop it amid whatever it does, as a host that goes to sleep."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Let it go on."""
+        self._process.send_signal(signal.SIGCONT)
 
     async def _read(self) -> int:
         assert self._process.stdout is not None
