@@ -23,7 +23,7 @@ from clankie_captain.core.commands import (
     deed,
     is_quiet,
 )
-from clankie_captain.core.turns import LaneView
+from clankie_captain.core.turns import LaneView, OneShot
 from clankie_settings.ids import RunId
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.trigger import Actor, Room
@@ -57,7 +57,7 @@ def test_where_no_owner_is_set_nobody_is_the_owner(name: CommandName) -> None:
 @pytest.mark.parametrize(
     ("name", "view", "expected"),
     [
-        ("stop", LIVE, Deed(STOPPED, Halt())),
+        ("stop", LIVE, Deed(STOPPED, Halt((RunId("run_1"),)))),
         ("stop", IDLE, Deed(NOTHING)),
         ("new", IDLE, Deed(RENEWED, Renew())),
         ("new", LIVE, Deed(BUSY)),
@@ -74,7 +74,7 @@ def test_the_owner_and_whoever_speaks_with_him_alone_have_it_done(
 
 
 def test_whoever_is_being_answered_may_stop_that_and_nothing_more() -> None:
-    assert deed(given_by(ANN, "stop"), LIVE, OWNERS, NOON) == Deed(STOPPED, Halt())
+    assert deed(given_by(ANN, "stop"), LIVE, OWNERS, NOON) == Deed(STOPPED, Halt((RunId("run_1"),)))
     assert deed(given_by(ANN, "new"), LIVE, OWNERS, NOON).change is None
     assert deed(given_by(ANN, "quiet"), LIVE, OWNERS, NOON).change is None
 
@@ -111,8 +111,29 @@ def test_quiet_ends_with_its_hour_and_no_clock_that_is_set_back_prolongs_it(minu
 def test_what_begins_anew_needs_no_notes_and_does_not_wait_for_them() -> None:
     compacting = replace(LIVE, speakers=frozenset(), compacting=True)
     assert deed(given_by(OWNER, "new"), compacting, OWNERS, NOON) == Deed(RENEWED, Renew())
-    assert deed(given_by(OWNER, "stop"), compacting, OWNERS, NOON) == Deed(STOPPED, Halt())
+    assert deed(given_by(OWNER, "stop"), compacting, OWNERS, NOON) == Deed(STOPPED, Halt((RunId("run_1"),)))
     assert deed(given_by(BOB, "stop"), compacting, OWNERS, NOON).change is None
     assert deed(given_by(BOB, "status"), replace(compacting, waiting=2), OWNERS, NOON) == Deed(
         f"{COMPACTING} 2 waiting."
     )
+
+
+ONE_SHOTS = (OneShot(RunId("run_2"), ANN.actor_id), OneShot(RunId("run_3"), BOB.actor_id))
+
+
+@pytest.mark.parametrize(
+    ("actor", "view", "ended"),
+    [
+        (ANN, replace(LIVE, one_shots=ONE_SHOTS), ("run_1", "run_2")),
+        (BOB, replace(LIVE, one_shots=ONE_SHOTS), ("run_3",)),
+        (BOB, replace(IDLE, one_shots=ONE_SHOTS), ("run_3",)),
+        (OWNER, replace(LIVE, one_shots=ONE_SHOTS), ("run_1", "run_2", "run_3")),
+        (OWNER, replace(IDLE, one_shots=ONE_SHOTS), ("run_2", "run_3")),
+    ],
+)
+def test_a_stop_ends_one_shots_in_its_room_as_well(actor: Actor, view: LaneView, ended: tuple[str, ...]) -> None:
+    assert deed(given_by(actor, "stop"), view, OWNERS, NOON) == Deed(STOPPED, Halt(tuple(map(RunId, ended))))
+
+
+def test_whoever_is_answered_by_none_of_them_ends_none() -> None:
+    assert deed(given_by(BOB, "stop"), replace(LIVE, one_shots=ONE_SHOTS[:1]), OWNERS, NOON).change is None

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clankie_captain.core.commands import BUSY, LOUD, NOTHING, QUIET, QUIET_FOR, RENEWED, STOPPED
+from clankie_captain.core.lane import Trust
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Failed, Replied, Silent
@@ -158,3 +159,39 @@ async def test_a_stranger_changes_nothing(path: Path, name: CommandName) -> None
         assert isinstance(await captain.result("m1"), Replied)
         await captain.say("m3", "third")
         assert (await captain.thought()).order.history != ()
+
+
+PRIVILEGED = Trust(actors=frozenset({"100007"}))
+
+
+async def test_a_one_shot_is_stopped_in_its_room_by_whom_it_answers_and_by_the_owner(path: Path) -> None:
+    async with house(path, trust=PRIVILEGED) as captain:
+        await captain.say("m1", "everybody's")
+        await captain.thought()
+        for number, giver in enumerate(("100007", OWNER)):
+            own = f"p{number}"
+            await captain.say(own, "work on this", actor="100007")
+            assert (await captain.thought()).order.lane.startswith("turns/discord:1:2~")
+            elsewhere = Room(platform="discord", guild_id="1", channel_id="22")
+            assert await give(captain, f"a{number}", "stop", actor="100007", room=elsewhere) != STOPPED
+            assert await give(captain, f"b{number}", "stop", actor="100003") != STOPPED
+            assert await give(captain, f"c{number}", "stop", actor=giver) == STOPPED
+            ended = await captain.result(own)
+            assert isinstance(ended, Failed)
+            assert ended.code is FailureCode.CAPTAIN_CANCELLED
+        # What answers everybody was ended by the owner alone.
+        assert (await captain.result("m1")).state == "failed"
+
+
+async def test_a_plain_stop_ends_its_authors_one_shot(path: Path) -> None:
+    async with house(path, trust=PRIVILEGED) as captain:
+        await captain.say("p1", "work on this", actor="100007")
+        await captain.thought()
+        assert isinstance((await captain.say("p2", "stop", actor="100007")).result, Silent)
+        ended = await captain.result("p1")
+        assert isinstance(ended, Failed)
+        assert ended.code is FailureCode.CAPTAIN_CANCELLED
+        # With nothing to end it is a message like all others.
+        await captain.say("p3", "stop", actor="100007")
+        await (await captain.thought()).do(Say("what?"))
+        assert isinstance(await captain.result("p3"), Replied)

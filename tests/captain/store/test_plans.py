@@ -98,7 +98,11 @@ async def manners(shelf: Shelf) -> None:
     await changes.edit(DISCORD, DeliveryId("401"), "other words")
     await changes.withdraw(DISCORD, DeliveryId("401"), NOON)
     await changes.cancel(DISCORD, DeliveryId("400"), NOON)
-    for name, deed in (("stop", Deed("a", Halt())), ("new", Deed("b", Renew())), ("quiet", Deed("c", Hush(NOON)))):
+    for name, deed in (
+        ("stop", Deed("a", Halt((run.run,)))),
+        ("new", Deed("b", Renew())),
+        ("quiet", Deed("c", Hush(NOON))),
+    ):
         given = Command.model_validate({"command_id": name, "name": name, "room": GUILD_ROOM, "actor": ANN})
         await control.carry_out(DISCORD, given, ROOM, NOON, lambda _, deed=deed: deed)
     await shelf.runs.settle(run, Missing(), Usage(10, 5), shelf.fresh_run(), NOON)

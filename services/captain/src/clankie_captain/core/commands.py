@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, assert_never
 
 from clankie_captain.core.turns import LaneView
+from clankie_settings.ids import RunId
 from clankie_settings.wire.command import Command, CommandName
 
 STOP_WORDS: Final = frozenset({"stop", "stop it", "please stop", "stop please"})
@@ -26,7 +27,9 @@ COMPACTING: Final = "Putting together what was said here earlier; what comes now
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """End the live run."""
+    """End these runs."""
+
+    runs: tuple[RunId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ def deed(command: Command, view: LaneView, owner: str | None, now: datetime) -> 
         case "usage":
             return Deed(f"{view.tokens:,} tokens here today (UTC).")
         case "stop":
-            return Deed(NOTHING) if view.live is None else Deed(STOPPED, Halt())
+            found = _stoppable(command, view, owner)
+            return Deed(STOPPED, Halt(found)) if found else Deed(NOTHING)
         case "new":
             # What a compaction would keep is put behind him anyway.
             return Deed(RENEWED, Renew()) if view.live is None or view.compacting else Deed(BUSY)
@@ -85,17 +89,27 @@ def deed(command: Command, view: LaneView, owner: str | None, now: datetime) -> 
 
 
 def _permitted(command: Command, view: LaneView, owner: str | None) -> bool:
-    actor = command.actor.actor_id
-    trusted = actor == owner or command.room.guild_id is None
+    trusted = _trusted(command, owner)
     match command.name:
         case "status" | "usage":
             return True
         case "stop":
-            return trusted or actor in view.speakers
+            return trusted or bool(_stoppable(command, view, owner))
         case "new" | "quiet":
             return trusted
         case _:  # pragma: no cover
             assert_never(command.name)
+
+
+def _trusted(command: Command, owner: str | None) -> bool:
+    return command.actor.actor_id == owner or command.room.guild_id is None
+
+
+def _stoppable(command: Command, view: LaneView, owner: str | None) -> tuple[RunId, ...]:
+    """The runs of the room that the giver may end: all of them, or those that answer the giver."""
+    actor, trusted = command.actor.actor_id, _trusted(command, owner)
+    live = () if view.live is None or not (trusted or actor in view.speakers) else (view.live,)
+    return (*live, *(each.run for each in view.one_shots if trusted or each.actor == actor))
 
 
 def _refusal(name: CommandName) -> str:

@@ -57,7 +57,12 @@ def lane_for(trigger: Trigger, turn: TurnId, trust: Trust) -> LaneKey:
         return LaneKey(LaneId(f"rooms/{place}"), "room", "social")
     if trusted(trigger.room, trust):
         return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")
-    return LaneKey(LaneId(f"turns/{place}~{trigger.message_id}/{turn}"), "one_shot", "system")
+    return LaneKey(LaneId(f"{one_shots(trigger.room)}{trigger.message_id}/{turn}"), "one_shot", "system")
+
+
+def one_shots(room: Room) -> str:
+    """What the ids of a room's one-shots begin with."""
+    return f"turns/{_place(room)}~"
 
 
 def conversation(name: str) -> LaneKey:

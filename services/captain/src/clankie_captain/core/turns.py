@@ -162,17 +162,25 @@ class Cancellation:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that was done: what its giver is shown, and the run that has to be ended for it, if any."""
+    """A command that was done: what its giver is shown, and the runs that have to be ended for it."""
 
     answer: str
-    stops: RunId | None = None
+    stops: tuple[RunId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OneShot:
+    """The live run of a lane of its own, and whom it answers."""
+
+    run: RunId
+    actor: str
 
 
 @dataclass(frozen=True, slots=True)
 class LaneView:
     """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run.
 
-    ``compacting`` says that the live run only makes the history shorter.
+    ``compacting`` says that the live run only makes the history shorter; ``one_shots`` live beside it in the room.
     """
 
     live: RunId | None
@@ -182,3 +190,4 @@ class LaneView:
     quiet: bool
     tokens: int
     compacting: bool = False
+    one_shots: tuple[OneShot, ...] = ()

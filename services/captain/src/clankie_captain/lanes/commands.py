@@ -29,6 +29,6 @@ class Commands:
 
         lane = room_lane(command.room, command.actor.actor_id, self._trust)
         done = await self._control.carry_out(presence, command, lane, now, decide)
-        if done.stops is not None:
-            self._registry.cancel(done.stops)
+        for run in done.stops:
+            self._registry.cancel(run)
         return done.answer

@@ -20,16 +20,17 @@ from clankie_captain.core.admission import (
 )
 from clankie_captain.core.allowance import Allowance, over
 from clankie_captain.core.commands import is_quiet, is_stop
-from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.lane import LaneKey, one_shots
+from clankie_captain.core.pictures import sources
 from clankie_captain.core.settlement import failure
-from clankie_captain.core.turns import Acceptance, LiveRun
+from clankie_captain.core.turns import Acceptance, LiveRun, OneShot
 from clankie_captain.errors import DeliveryConflictError
 from clankie_captain.store import allowances, events, gauges, rows, tables
 from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.result import RESULT, Failed, Silent
-from clankie_settings.wire.trigger import Trigger, content_hash
+from clankie_settings.wire.trigger import Room, Trigger, content_hash
 
 _WAITING = ("queued", "steer")
 
@@ -51,6 +52,17 @@ _BEGIN_RUN: Final = (
     .where(_lane_columns.id == bindparam("of_lane"), _lane_columns.live_run.is_(None))
     .values(epoch=_lane_columns.epoch + 1)
     .returning(_lane_columns.epoch)
+)
+_ONE_SHOTS: Final = (
+    select(_lane_columns.live_run, _delivery.actor)
+    .join(tables.delivery, (_delivery.lane == _lane_columns.id) & (_delivery.run == _lane_columns.live_run))
+    .where(
+        _lane_columns.id >= bindparam("first"),
+        _lane_columns.id < bindparam("beyond"),
+        _lane_columns.live_run.is_not(None),
+        _delivery.state == "live",
+    )
+    .order_by(_lane_columns.touched_at)
 )
 _ADD_RUN: Final = insert(tables.run)
 
@@ -126,11 +138,8 @@ def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance
 def _decide(connection: Connection, arrival: Arrival, terms: Terms, state: AnyRow) -> Admission:
     trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
     # Only a stop that ends something is exempt: any other one is a message like all the rest.
-    stops = (
-        state.live_run is not None
-        and is_stop(trigger.body, terms.names)
-        and _speaks(connection, state.live_run, trigger)
-    )
+    stopped = _stopped(connection, arrival, state.live_run) if is_stop(trigger.body, terms.names) else None
+    stops = stopped is not None
     quiet = is_quiet(state.quiet_until, at)
     used = allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=quiet)
     refused = None if stops else over(terms.allowance, used, trigger.actor.actor_id)
@@ -139,7 +148,7 @@ def _decide(connection: Connection, arrival: Arrival, terms: Terms, state: AnyRo
             allowances.told(connection, lane.id, at)
         return Refuse(refused.code, refused.notice)
     view = LaneState(
-        live_run=state.live_run,
+        live_run=stopped or state.live_run,
         waiting=_waiting(connection, lane),
         autonomous=lane.kind == "conversation" and _autonomous(connection, state.live_run),
         stops=stops,
@@ -175,6 +184,20 @@ def _kept(decision: Admission, arrival: Arrival) -> dict[str, Any]:
 def _autonomous(connection: Connection, run: str | None) -> bool:
     statement = select(tables.run.c.autonomous).where(tables.run.c.id == run)
     return bool(connection.execute(statement).scalar()) if run is not None else False
+
+
+def _stopped(connection: Connection, arrival: Arrival, live: RunId | None) -> RunId | None:
+    """The run that a plain "stop" ends: its own lane's, or its author's newest one-shot in the room."""
+    if live is not None:
+        return live if _speaks(connection, live, arrival.trigger) else None
+    if arrival.lane.kind != "one_shot":
+        return None
+    own = [
+        each
+        for each in live_one_shots(connection, arrival.trigger.room)
+        if each.actor == arrival.trigger.actor.actor_id
+    ]
+    return own[-1].run if own else None
 
 
 def _speaks(connection: Connection, run: str, trigger: Trigger) -> bool:
@@ -223,6 +246,14 @@ def start(
     }  # fmt: skip
     connection.execute(_ADD_RUN, values)
     return LiveRun(lane, run, epoch, 1, PresenceId(owner.presence), DeliveryId(owner.id), at)
+
+
+def live_one_shots(connection: Connection, room: Room) -> tuple[OneShot, ...]:
+    """The live runs of a room's one-shots, oldest first."""
+    first = one_shots(room)
+    # Whatever begins with it lies before the same with its last character's follower.
+    found = connection.execute(_ONE_SHOTS, {"first": first, "beyond": f"{first[:-1]}{chr(ord(first[-1]) + 1)}"})
+    return tuple(OneShot(RunId(row.live_run), row.actor) for row in found)
 
 
 def cancel_run(connection: Connection, run: RunId) -> None:

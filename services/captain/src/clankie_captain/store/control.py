@@ -11,10 +11,11 @@ from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.turns import Done, LaneView
 from clankie_captain.store import allowances, gauges, tables
-from clankie_captain.store.arrivals import cancel_run
+from clankie_captain.store.arrivals import cancel_run, live_one_shots
 from clankie_captain.store.engine import Database
 from clankie_settings.ids import PresenceId, RunId
 from clankie_settings.wire.command import Command
+from clankie_settings.wire.trigger import Room
 
 
 class ControlStore:
@@ -37,27 +38,37 @@ class ControlStore:
             answer = connection.execute(known).scalar()
             if answer is not None:
                 return Done(answer)
-            view = _view(connection, lane, at)
+            view = _view(connection, lane, command.room, at)
             deed = decide(view)
             _change(connection, lane, deed, view, at)
             row = {
                 "presence": presence, "id": command.command_id, "name": command.name, "answer": deed.answer, "at": at,
             }  # fmt: skip
             connection.execute(insert(tables.command).values(row))
-            return Done(deed.answer, view.live if isinstance(deed.change, Halt | Renew) else None)
+            return Done(deed.answer, _ended(deed, view))
 
         return await self._database.transact(work)
 
 
+def _ended(deed: Deed, view: LaneView) -> tuple[RunId, ...]:
+    """The runs that a deed ends; what begins anew needs no compaction of what was."""
+    match deed.change:
+        case Halt(runs):
+            return runs
+        case Renew():
+            return () if view.live is None else (view.live,)
+        case _:
+            return ()
+
+
 def _change(connection: Connection, lane: LaneKey, deed: Deed, view: LaneView, at: datetime) -> None:
     one = tables.lane.c
+    for run in _ended(deed, view):
+        cancel_run(connection, run)
     match deed.change:
         case Halt():
-            if view.live is not None:
-                cancel_run(connection, view.live)
+            pass
         case Renew():
-            if view.live is not None:
-                cancel_run(connection, view.live)
             gauges.forget(connection, lane.id)
             connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
         case Hush(until):
@@ -79,7 +90,7 @@ def _hush(connection: Connection, lane: LaneKey, until: datetime | None, at: dat
     connection.execute(known.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
-def _view(connection: Connection, lane: LaneKey, at: datetime) -> LaneView:
+def _view(connection: Connection, lane: LaneKey, room: Room, at: datetime) -> LaneView:
     one, own = tables.lane.c, tables.delivery.c
     statement = select(one.live_run, one.quiet_until).where(one.id == lane.id)
     row = connection.execute(statement).one_or_none()
@@ -99,4 +110,5 @@ def _view(connection: Connection, lane: LaneKey, at: datetime) -> LaneView:
         quiet=row is not None and is_quiet(row.quiet_until, at),
         tokens=allowances.tokens(connection, lane.id, at),
         compacting=row is not None and gauges.is_compaction(connection, row.live_run),
+        one_shots=live_one_shots(connection, room),
     )
