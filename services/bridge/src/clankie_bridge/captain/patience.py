@@ -15,6 +15,12 @@ AWAY: Final = Backoff(timedelta(milliseconds=100), timedelta(seconds=5))
 REFUSED: Final = Backoff(timedelta(seconds=5), timedelta(seconds=30))
 """Between attempts at a captain that refuses our token or our wire version: somebody has to act first."""
 
+UNREACHED: Final = frozenset({"no_connection", "timeout", "connection_lost", "unreadable_answer"})
+"""Causes of a captain that did not answer at all; every other is a captain that answers, and cannot."""
+
+TROUBLE_EVERY: Final = timedelta(minutes=1)
+"""How often it is said that the captain answers and cannot, such as on a full disk: other calls succeed between."""
+
 Done = TypeVar("Done")
 
 
@@ -26,6 +32,7 @@ class Patience:
         self._jitter = jitter
         self._log = log
         self._said: str | None = None
+        self._trouble_said: timedelta | None = None
 
     async def until_done(self, attempt: Callable[[], Awaitable[Done]]) -> Done:
         """What the first successful attempt gave.
@@ -51,8 +58,10 @@ class Patience:
             await self._clock.sleep(REFUSED.wait(attempt, self._jitter()))
         else:
             # One missed attempt is a restart or a dropped keep-alive; two are worth a line.
-            if attempt > 0:
+            if attempt > 0 and error.cause in UNREACHED:
                 self.told("captain_away", error.cause)
+            elif attempt > 0:
+                self._trouble(error.cause)
             await self._clock.sleep(AWAY.wait(attempt, self._jitter()))
 
     def heard(self) -> None:
@@ -67,3 +76,9 @@ class Patience:
         if self._said != event:
             self._said = event
             self._log.warning(event, reason=reason)
+
+    def _trouble(self, reason: str) -> None:
+        now = self._clock.elapsed()
+        if self._trouble_said is None or now - self._trouble_said >= TROUBLE_EVERY:
+            self._trouble_said = now
+            self._log.warning("captain_in_trouble", reason=reason)
