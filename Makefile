@@ -10,13 +10,14 @@ STAMP   := $(VENV)/.installed
 JOBS    ?= 3
 export UV_NO_PROGRESS ?= 1
 
-.PHONY: help setup up test check lock bench docker format clean
+.PHONY: help setup up test check lock bench soak soak-mutants docker format clean
 help:
 	@echo "make up      run Clankie: on your Discord with a token in .env, on the stage without one"
 	@echo "make test    run every test"
 	@echo "make check   format, lint, types, import contracts, dependencies, core coverage, requirement ids, house rules"
 	@echo "make format  put the code into the house's form"
 	@echo "make bench   measure, as ratios in one run"
+	@echo "make soak    kill, freeze and cut everything for some minutes; nothing may be lost or said twice"
 	@echo "make docker  build the images and try them on the Docker engine that is there"
 	@echo "make setup   make .venv with everything in it"
 	@echo "make lock    resolve requirements.lock anew, after a change of dependencies"
@@ -53,6 +54,12 @@ check: setup
 
 bench: setup
 	@$(BIN)/python -m bench
+
+soak: setup
+	@$(BIN)/python -m tests.soak $(SOAK)
+
+soak-mutants: setup
+	@$(BIN)/python -m tests.soak.trials
 
 docker: setup
 	@$(BIN)/python -m pytest -rs tests/docker

@@ -1,0 +1,22 @@
+"""The soak, short: everything breaks once, and nothing is lost or said twice."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.soak.soak import Plan, soak
+from tests.soak.table import table
+
+pytestmark = [pytest.mark.system, pytest.mark.timeout(400)]
+
+SEED = "short"
+"""The same words and troubles each time; who wins which race differs all the same."""
+
+
+@pytest.mark.requirement("DUR-1", "LANE-2", "LANE-4", "LANE-6", "LANE-7", "WIRE-5", "OUT-1")
+async def test_sixty_deliveries_in_all_troubles_leave_no_violation(tmp_path: Path) -> None:
+    plan = Plan(SEED, deliveries=60, most=timedelta(seconds=120), pace=0.15)
+    report = await soak(plan, tmp_path, print)
+    assert report.violations == 0, table(report)
+    assert len(report.facts.rows.deliveries) >= plan.deliveries
