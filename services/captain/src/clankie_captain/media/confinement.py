@@ -37,7 +37,8 @@ def confine(memory: int, cpu: timedelta) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         with suppress(OSError, ValueError):
-            resource.setrlimit(kind, (most, most))
+            # At the lower bound of processor time the signal that names it is sent, and only then the last one.
+            resource.setrlimit(kind, (most, most + (kind == resource.RLIMIT_CPU)))
     with suppress(OSError):
         os.nice(NICENESS)
 

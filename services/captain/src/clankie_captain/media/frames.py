@@ -8,6 +8,7 @@ ffmpeg's choice: the container is named, protocols and decoders are listed, and 
 # ffmpeg-python has no types.
 
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -100,23 +101,25 @@ class Program:
         )
 
     def _run(self, output: Any, within: float | None = None) -> bytes:
+        """What ffmpeg writes. It goes to a file, since that is bounded, and no child of ffmpeg's can hold it open."""
         command: list[str] = [self._program, *_QUIET, *output.get_args()]
-        try:
-            process = subprocess.Popen(  # noqa: S603 -- the arguments are ours and no shell reads them
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-        except OSError as error:
-            raise NoProgramError from error
-        with process:
+        with tempfile.TemporaryFile(dir=self._film.parent) as written:
             try:
-                return process.communicate(timeout=within)[0]
+                process = subprocess.Popen(  # noqa: S603 -- the arguments are ours and no shell reads them
+                    command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.DEVNULL
+                )
+            except OSError as error:
+                raise NoProgramError from error
+            try:
+                process.wait(within)
             except subprocess.TimeoutExpired:
-                process.kill()
                 return b""
-            except BaseException:
-                # Time is over, or the captain wants us to end: nothing that was started stays.
+            finally:
+                # Time may be over, or the captain wants us to end: nothing that was started stays.
                 process.kill()
-                raise
+                process.wait()
+            written.seek(0)
+            return written.read()
 
 
 def times(listing: str) -> list[float]:
