@@ -8,28 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench import refusals, turns
+from bench import refusals, settles, turns
 from bench.blocks import Blocks
 from bench.figures import Row, table
 from bench.programs import BenchError, program
 from bench.subjects import Bare, Captain
 from bench.turns import Plan
+from clankie_captain import log
 from clankie_stage.provider.client import ProviderClient
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: turns, passes over the payloads, and events of the flood."""
+    """How much is measured: turns, settles a lane, passes over the payloads, and events of the flood."""
 
     turns: Plan
+    settles: int
     passes: int
     events: int
 
 
 SCALES: Final = {
-    "full": Scale(Plan(rounds=5, single=30, each_of_32=2, kept=6), passes=2_000, events=5_000),
-    "quick": Scale(Plan(rounds=2, single=15, each_of_32=1, kept=2), passes=500, events=1_000),
-    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), passes=5, events=500),
+    "full": Scale(Plan(rounds=5, single=30, each_of_32=2, kept=6), settles=50, passes=2_000, events=5_000),
+    "quick": Scale(Plan(rounds=2, single=15, each_of_32=1, kept=2), settles=50, passes=500, events=1_000),
+    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), settles=2, passes=5, events=500),
 }
 
 
@@ -47,6 +49,7 @@ async def measure(scale: Scale) -> list[Row]:
                 Captain.running(folder, address) as captain,
             ):
                 rows = await turns.measure(Blocks(client), bare, captain, scale.turns, say)
+        rows.append(await settles.measure(scale.settles, say))
         rows.append(await refusals.as_functions(scale.passes, say))
         rows.append(await refusals.as_a_bridge(scale.events, say))
     return rows
@@ -59,6 +62,8 @@ def say(line: str) -> None:
 
 def main() -> int:
     """Measure; 0 unless something could not be measured at all."""
+    # The captain's store speaks in this process as well, and the table alone goes to standard output.
+    log.configure()
     parser = argparse.ArgumentParser(prog="python -m bench", description="What Clankie costs, as ratios in one run.")
     parser.add_argument("--quick", dest="scale", action="store_const", const="quick", default="full", help="in 40 s")
     parser.add_argument("--tiny", dest="scale", action="store_const", const="tiny", help="only see that it works")

@@ -28,6 +28,7 @@ def test_the_smallest_bench_prints_its_table_and_ends_well() -> None:
             for place in ("before the first request", "after the last token")
             for percent in (50, 99)
         ),
+        "settling, 20 lanes at once, p99",
         "refusals, the functions alone",
         "refusals, the whole bridge",
     ]
