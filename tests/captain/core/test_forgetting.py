@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clankie_captain.core import forgetting
+from clankie_captain.core.exhibits import MOVING, POSTED, PREVIEW, STILL
 from clankie_captain.core.forgetting import NOBODY, REPLY, WORDS, Erasure, entry
 from clankie_settings.wire.result import Replied, Silent
 from clankie_settings.wire.trigger import Trigger
@@ -106,12 +107,23 @@ def test_notes_go_wherever_the_person_was_heard() -> None:
     assert "tea" not in (entry("notes", "run_9", request(*prompt("Ann likes tea")), GONE) or "tea")
 
 
+PICTURE = {"url": "sha256:1", "kind": "image-url"}
+
+
 def test_pictures_that_came_with_the_words_go_with_them() -> None:
-    picture = {"url": "sha256:1", "kind": "image-url"}
-    mine = request(*prompt(['<<<heard-k1 from="Ann" id=400\nlook\nk1>>>', picture]))
+    mine = request(*prompt(['<<<heard-k1 from="Ann" id=400\nlook\nk1>>>', PICTURE]))
     assert "image-url" not in (entry("request", "run_2", mine, GONE) or "image-url")
-    theirs = request(*prompt(['<<<heard-k1 from="Bob" id=401\nlook\nk1>>>', picture]))
+    theirs = request(*prompt(['<<<heard-k1 from="Bob" id=401\nlook\nk1>>>', PICTURE]))
     assert entry("request", "run_2", theirs, GONE) is None
+
+
+@pytest.mark.parametrize("template", [STILL, MOVING, PREVIEW])
+def test_a_picture_goes_with_the_message_that_its_caption_names_and_no_other_does(template: str) -> None:
+    first, second = (template.format(number=n, message_id=m, frames=2) for n, m in ((1, "400"), (2, "401")))
+    words = '<<<heard-k1 from="Bob" id=401\nlook\nk1>>>'
+    shown = request(*prompt([words, f"{POSTED}\n{first}", PICTURE, PICTURE, second, PICTURE]))
+    left = json.loads(entry("request", "run_2", shown, GONE) or "")["parts"][0]["content"]
+    assert left == [words, second, PICTURE]
 
 
 def test_what_somebody_said_in_a_conversation_goes_from_its_events() -> None:

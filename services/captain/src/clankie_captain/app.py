@@ -240,7 +240,7 @@ def _keeping(ground: _Ground) -> Keeping:
     album, keep = Album(store, settings.discord_attachment_root), Keep(settings.keep_days, settings.keep_picture_days)
     return Keeping(
         Backups(upkeep, settings.state, settings.discord_attachment_root),
-        Forgetting(store, upkeep),
+        Forgetting(store, upkeep, album),
         Retention(store, upkeep, album, keep, ground.clock),
     )
 

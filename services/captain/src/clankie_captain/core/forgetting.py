@@ -25,6 +25,7 @@ REPLY: Final = "(What I said here was forgotten.)"
 """What stands where his own words stood."""
 
 _OPENS: Final = re.compile(r"<<<(heard|talk)-(\S+) from=")
+_CAPTION: Final = re.compile(r"^Picture [0-9]+, of the message (\S+?)(?:,|:$)", re.MULTILINE)
 _NOTES: Final = re.compile(r"(<<<notes-(\S+) from=yourself\n).*(\n\2>>>)", re.DOTALL)
 
 Json = dict[str, Any]
@@ -83,7 +84,8 @@ def entry(kind: str, run: str, payload: str, erasure: Erasure) -> str | None:
             changed = without(erasure.person, trigger)
             return None if changed == trigger else changed.model_dump_json(exclude_none=True)
         case "request":
-            return _request(payload, lambda text: words(text, erasure.messages), results=answering)
+            gone = erasure.messages
+            return _request(payload, lambda text: words(text, gone), gone, results=answering)
         case "notes" if erasure.messages:
             # Whose words went into notes cannot be told.
             return _request(payload, _mute_notes)
@@ -161,24 +163,38 @@ def _mute_notes(text: str) -> str:
     return WORDS if found == text and WORDS not in text else found
 
 
-def _request(payload: str, change: Callable[[str], str], *, results: bool = False) -> str | None:
+def _request(
+    payload: str, change: Callable[[str], str], messages: frozenset[str] = frozenset(), *, results: bool = False
+) -> str | None:
     document = json.loads(payload)
-    parts = [_request_part(each, change, results=results) for each in document.get("parts", ())]
+    parts = [_request_part(each, change, messages, results=results) for each in document.get("parts", ())]
     return None if parts == document.get("parts", []) else _dump({**document, "parts": parts})
 
 
-def _request_part(part: Json, change: Callable[[str], str], *, results: bool) -> Json:
+def _request_part(part: Json, change: Callable[[str], str], messages: frozenset[str], *, results: bool) -> Json:
     content = part.get("content")
     if part.get("part_kind") != "user-prompt":
         return {**part, "content": WORDS, "metadata": None} if results and "content" in part else part
     if isinstance(content, str):
         return {**part, "content": change(content)}
     items = cast("list[Any]", content)
-    said = [change(each) if isinstance(each, str) else each for each in items]
-    if said == items:
-        return part
-    # Which of the pictures is whose is not told apart here; a picture of somebody else's may go as well.
-    return {**part, "content": [each for each in said if isinstance(each, str)]}
+    return {**part, "content": _items(items, change, messages)}
+
+
+def _items(items: list[Any], change: Callable[[str], str], messages: frozenset[str]) -> list[Any]:
+    """Words with pictures: a picture goes with the message that its caption names, or else with the words before it."""
+    kept: list[Any] = []
+    goes = False
+    for item in items:
+        if not isinstance(item, str):
+            kept += [] if goes else [item]
+            continue
+        said = change(item)
+        caption = _CAPTION.search(item)
+        goes = caption.group(1) in messages if caption else said != item
+        if not (goes and caption):
+            kept.append(said)
+    return kept
 
 
 def _response(payload: str) -> str | None:

@@ -54,6 +54,19 @@ class Album:
         await asyncio.to_thread(self._remove, gone)
         return len(gone)
 
+    async def remove(self, names: frozenset[str]) -> int:
+        """Remove pictures that were just forgotten, unless another row still tells of them; how many went.
+
+        Raises:
+            StoreError: The store fails.
+            OSError: One cannot be removed.
+        """
+        if not names:
+            return 0
+        gone = [*(names - (await self._posted(names)).keys())]
+        await asyncio.to_thread(self._remove, gone)
+        return len(gone)
+
     def _files(self) -> Iterator[tuple[str, datetime]]:
         if self._folder.is_dir():
             for path in self._folder.iterdir():
@@ -74,6 +87,11 @@ class Album:
         return found
 
 
+def digests(payload: str) -> frozenset[str]:
+    """The names of pictures that an entry tells of, and whatever else looks like one."""
+    return frozenset(_NAME.findall(payload))
+
+
 def _look(
     connection: Connection, after: tuple[str, int], names: frozenset[str], found: dict[str, datetime]
 ) -> tuple[str, int] | None:
@@ -85,6 +103,6 @@ def _look(
     )
     rows = connection.execute(statement.limit(SLICE)).all()
     for row in rows:
-        for name in {*_NAME.findall(row.payload)} & names:
+        for name in digests(row.payload) & names:
             found[name] = max(found.get(name, row.at), row.at)
     return (rows[-1].lane, rows[-1].seq) if rows else None

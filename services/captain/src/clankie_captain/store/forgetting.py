@@ -6,6 +6,7 @@ the triggers, goes last.
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, Table, delete, exists, func, or_, select, update
@@ -15,6 +16,7 @@ from clankie_captain.core.forgetting import NOBODY, Erasure
 from clankie_captain.core.lane import OPERATOR
 from clankie_captain.errors import LaneBusyError
 from clankie_captain.store import tables
+from clankie_captain.store.album import Album, digests
 from clankie_captain.store.engine import Database
 from clankie_captain.store.rows import AnyRow
 from clankie_captain.store.transcripts import in_room
@@ -52,9 +54,10 @@ class _Ends:
 class Forgetting:
     """Takes words out of the rows of lanes."""
 
-    def __init__(self, database: Database, upkeep: Upkeep) -> None:
+    def __init__(self, database: Database, upkeep: Upkeep, album: Album) -> None:
         self._database = database
         self._upkeep = upkeep
+        self._album = album
 
     async def room(self, room: str) -> Forgotten:
         """Forget everything said in a Discord room (``guildId:channelId``, or ``dm:channelId``).
@@ -121,7 +124,10 @@ class Forgetting:
             connection.execute(delete(tables.finished_call).where(tables.finished_call.c.lane == lane))
 
         await self._database.transact(hidden)
-        entries = await self._slices(lane, _entry.seq, ends.entry, _drop_entries)
+        pictures: set[str] = set()
+        dropping = partial(_drop_entries, pictures=pictures)
+        entries = await self._slices(lane, _entry.seq, ends.entry, dropping)
+        await self._album.remove(frozenset(pictures))
         deliveries = await self._slices(lane, _delivery.seq, ends.seq, _bare_deliveries)
         return Forgotten(1, entries, deliveries)
 
@@ -134,10 +140,11 @@ class Forgetting:
             return Forgotten()
         erasure = found.erasure(replies=replies)
         await self._database.transact(lambda connection: _idle(connection, lane))
-        rewriting = _Rewriting(lane, erasure)
+        rewriting = _Rewriting(lane, erasure, set())
         entries = await self._slices(lane, _entry.seq, ends.entry, rewriting.entries)
         for run in sorted(erasure.runs):
             await self._database.transact(lambda connection, run=run: rewriting.actions(connection, run))
+        await self._album.remove(frozenset(rewriting.pictures))
         entries += await self._slices(lane, _entry.seq, ends.entry, rewriting.heard)
         deliveries = await self._slices(lane, _delivery.seq, ends.seq, rewriting.deliveries)
         return Forgotten(1, entries, deliveries)
@@ -208,6 +215,7 @@ class _Rewriting:
 
     lane: str
     erasure: Erasure
+    pictures: set[str]
 
     def entries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
         """Everything but the triggers."""
@@ -249,6 +257,7 @@ class _Rewriting:
             if changed is not None:
                 mine = update(tables.entry).where(_entry.lane == self.lane, _entry.seq == row.seq)
                 connection.execute(mine.values(payload=changed))
+                self.pictures.update(digests(row.payload) - digests(changed))
                 count += 1
         return count
 
@@ -267,8 +276,10 @@ def _idle(connection: Connection, lane: str) -> None:
         raise LaneBusyError(LaneId(lane))
 
 
-def _drop_entries(connection: Connection, lane: str, start: int, stop: int) -> int:
+def _drop_entries(connection: Connection, lane: str, start: int, stop: int, pictures: set[str]) -> int:
     _idle(connection, lane)
+    told = select(_entry.payload).where(*_range(tables.entry, lane, start, stop))
+    pictures.update(*map(digests, connection.execute(told).scalars()))
     return connection.execute(delete(tables.entry).where(*_range(tables.entry, lane, start, stop))).rowcount
 
 

@@ -1,8 +1,8 @@
 """Letting go what is older than it is to be kept, in small transactions. Source: OPS-11."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import structlog
@@ -58,18 +58,19 @@ class Retention:
         self._terms = terms
         self._clock = clock
         self._looked: timedelta | None = None
+        self._tidied: date | None = None
 
     async def run(self) -> None:
-        """Look every hour, for as long as the captain lives."""
-        while self._terms != Terms():
+        """Look every hour, for as long as the captain lives; once, where everything is kept."""
+        while True:
             try:
                 gone = await self.look()
                 if gone != Gone():
-                    _log.info(
-                        "retention.gone", entries=gone.entries, deliveries=gone.deliveries, pictures=gone.pictures
-                    )
+                    _log.info("retention.gone", **asdict(gone))
             except Exception as error:  # noqa: BLE001 -- what failed is tried again, and must end nothing else
                 _log.warning("retention.failed", cause=type(error).__name__)
+            if self._terms == Terms():
+                return
             await self._clock.sleep(EVERY)
 
     async def look(self) -> Gone:
@@ -88,9 +89,11 @@ class Retention:
                     deliveries += await self._drop_deliveries(lane, before)
                     await self._database.transact(lambda connection, lane=lane: _drop_lane(connection, lane, before))
                 await self._drop_rest(before)
-            days = self._terms.picture_days or self._terms.days
-            if days is not None:
-                pictures = await self._album.tidy(now, cutoff(now, days))
+            if self._tidied != now.date():
+                # Every row is read for it, so not every hour.
+                days = self._terms.picture_days or self._terms.days
+                pictures = await self._album.tidy(now, None if days is None else cutoff(now, days))
+                self._tidied = now.date()
         return Gone(entries, deliveries, pictures)
 
     async def _now(self) -> datetime:
