@@ -45,8 +45,7 @@ class Plan:
         most: The time after which nobody says more in any case.
         patience: How long everything may take to settle then.
         pace: Factor on the model's pauses.
-        down_s: Pause before a service dies or freezes, in seconds, shortest and longest.
-        wrong_s: Pause before anything else goes wrong; three times as long for the model and the way to the captain.
+        wrong_s: Pause before Discord goes wrong, in seconds, shortest and longest; thrice that for model and way.
         kinds: What else goes wrong: ``discord``, ``model``, and the ``way`` from bridge to captain.
         services: What is killed and frozen.
         commands: How services are started; a mutant is started another way.
@@ -58,7 +57,6 @@ class Plan:
     most: timedelta = timedelta(minutes=15)
     patience: timedelta = timedelta(minutes=3)
     pace: float = 0.25
-    down_s: tuple[float, float] = (2.0, 8.0)
     wrong_s: tuple[float, float] = (0.5, 2.5)
     kinds: tuple[str, ...] = ("discord", "model", "way")
     services: tuple[Service, ...] = SERVICES
@@ -131,7 +129,7 @@ class _Storm:
         for name, deck in decks.items():
             chance = random.Random(f"{self.plan.seed}:{name}:pauses")
             if name in SERVICES:
-                works.append(troubles.go_down(self.household, name, deck, self.plan.down_s, chance, self.clock))
+                works.append(troubles.go_down(self.household, name, deck, self.ledger, chance, self.clock))
             else:
                 works.append(troubles.go_wrong(deck, self._span(name), chance, self.clock))
 

@@ -41,10 +41,18 @@ FROZEN_S: Final = (1.0, 5.0)
 """How long a service stands still, in seconds."""
 
 PATIENT: Final = 0.8
-"""How often a service is let come back to work before something else happens to it."""
+"""How often a service is let do some work before something else happens to it."""
 
-READY_WITHIN: Final = timedelta(seconds=30)
-"""How long a service may take to come back in that case."""
+WORK: Final = (2, 16)
+"""Deliveries that are accepted in that case, fewest and most."""
+
+BACK_WITHIN: Final = timedelta(seconds=20)
+"""How long that is waited for: a busy machine is slow, and a lost message comes never."""
+
+UNTROUBLED_S: Final = (0.2, 2.0)
+"""Seconds in which nothing happens to a service in any case."""
+
+_LOOK = timedelta(milliseconds=100)
 
 
 class Deck:
@@ -157,11 +165,14 @@ async def go_wrong(deck: Deck, span: tuple[float, float], chance: random.Random,
 
 
 async def go_down(
-    household: Household, service: Service, deck: Deck, span: tuple[float, float], chance: random.Random, clock: Clock
+    household: Household, service: Service, deck: Deck, ledger: Ledger, chance: random.Random, clock: Clock
 ) -> None:
-    """The same for a service, which mostly gets the time to come back to work first."""
+    """Deal a service's troubles for ever; mostly it gets to do some work in between."""
     while True:
+        await clock.sleep(timedelta(seconds=chance.uniform(*UNTROUBLED_S)))
         if chance.random() < PATIENT:
-            await household.ready(service, READY_WITHIN)
-        await clock.sleep(timedelta(seconds=chance.uniform(*span)))
+            await household.ready(service, BACK_WITHIN)
+            wanted, deadline = len(ledger.known) + chance.randint(*WORK), clock.elapsed() + BACK_WITHIN
+            while len(ledger.known) < wanted and clock.elapsed() < deadline:
+                await clock.sleep(_LOOK)
         await deck.deal()
