@@ -82,6 +82,9 @@ DECODE_MEMORY: Final = 640 * 1024 * 1024
 FILM_MEMORY: Final = 1536 * 1024 * 1024
 """Address space of a worker that takes a film apart, and of its ffmpeg, in bytes each. Source: IMG-5."""
 
+CAPTAIN_GROWTH: Final = 150 * 1024 * 1024
+"""How much the captain's own memory may grow while pictures are decoded, in bytes. Source: IMG-3."""
+
 DECODERS: Final = 2
 """Workers that decode at the same time; other pictures wait. Source: IMG-3."""
 
