@@ -66,6 +66,7 @@ def settings(state: Path, **changed: Any) -> CaptainSettings:
         "discord_attachment_root": state / "attachments",
         "captain_token": SecretStr(CAPTAIN_TOKEN),
         "operator_token": SecretStr(OPERATOR_TOKEN),
+        "images": "off",
         "presences": {"second": PresenceSettings(token=SecretStr(SECOND_TOKEN))},
     }
     return CaptainSettings(**{**values, **changed})

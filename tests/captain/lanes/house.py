@@ -19,13 +19,14 @@ from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
+from clankie_captain.lanes.gallery import Gallery
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
-from clankie_captain.ports import Lanes, Runs
+from clankie_captain.ports import Lanes, Resolver, Runs
 from clankie_captain.store import tables
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
@@ -37,12 +38,14 @@ from clankie_captain.store.deliveries import DeliveryStore
 from clankie_captain.store.engine import Database
 from clankie_captain.store.events import EventStore
 from clankie_captain.store.lanes import LaneStore
+from clankie_captain.store.pictures import PictureStore
 from clankie_captain.store.runs import RunStore
 from clankie_settings.ids import DeliveryId, PresenceId
 from clankie_settings.wire.operator import OperatorDelivery, OperatorMessage
 from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.lanes.fakes import CountedIds, KeptCompactions, KeptTurnLog, StillClock, Thought, ToldLoop, Writing
+from tests.captain.lanes.showing import KeptPictures, MemoryShelf, ToldResolver
 
 DISCORD = PresenceId("discord")
 OWNER = "100000"
@@ -156,6 +159,8 @@ async def house(
     stall_after: timedelta = timedelta(minutes=5),
     terms: Terms | None = None,
     ceilings: Ceilings | None = None,
+    resolver: Resolver | None = None,
+    hold: timedelta = SOON,
 ) -> AsyncGenerator[House]:
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
@@ -164,7 +169,9 @@ async def house(
     settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries, trusted = DeliveryStore(database), trust or Trust()
-    line = LineParts(lane_store, actions, signals, receipts, clock, ids, CallStore(database))
+    rows = PictureStore(database)
+    gallery = Gallery(resolver or ToldResolver(), MemoryShelf(), rows, KeptPictures(), clock, hold)
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids, CallStore(database), gallery)
     limits, log = stall.limits(stall_after), KeptCompactions()
     registry = _registry(
         RunnerParts(run_store, line, loop, turn_log, limits, None, ceilings or Ceilings()),
@@ -173,8 +180,9 @@ async def house(
         most,
     )
     changes = ChangeStore(database)
-    desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids)
+    desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids, gallery)
     commands = Commands(ControlStore(database), registry, trusted, OWNER, clock)
+    await gallery.recover()
     await recover(run_store, registry, clock, ids)
     try:
         yield House(
@@ -183,4 +191,5 @@ async def house(
         )  # fmt: skip
     finally:
         await registry.stop()
+        await gallery.stop()
         await database.close()

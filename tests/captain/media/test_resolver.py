@@ -9,7 +9,7 @@ import pytest
 
 from clankie_captain.core.pictures import Cause, Decoded, Part, Pictures, Stored, Undecodable, Unseen
 from clankie_captain.media.fetch import Unfetched
-from clankie_captain.media.resolver import BlindResolver, Resolver
+from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_settings.wire.attachment import Attachment
 from clankie_settings.wire.trigger import ContextMessage, ContextVisual, Trigger
 from tests.captain.core.speech import NOON, trigger
@@ -94,7 +94,7 @@ def posted(*pictures: Attachment, context: Attachment | None = None, **more: Any
 async def seen(message: Trigger, cdn: Cdn | None = None) -> tuple[list[tuple[str, list[str], bool]], list[Unseen]]:
     """What is shown, by the names of its parts, and what is not."""
     shelf = Memory()
-    pictures = await Resolver(cdn or Cdn(), Decoding(), shelf).resolve(message)
+    pictures = await StoringResolver(cdn or Cdn(), Decoding(), shelf).resolve(message)
     shown = [
         (
             each.origin,
@@ -108,7 +108,7 @@ async def seen(message: Trigger, cdn: Cdn | None = None) -> tuple[list[tuple[str
 
 async def test_words_alone_fetch_nothing() -> None:
     cdn = Cdn()
-    assert await Resolver(cdn, Decoding(), Memory()).resolve(trigger()) == Pictures()
+    assert await StoringResolver(cdn, Decoding(), Memory()).resolve(trigger()) == Pictures()
     assert cdn.asked == []
 
 
@@ -141,7 +141,7 @@ async def test_a_picture_that_fails_costs_itself_alone(answer: bytes | Cause | E
 
 @pytest.mark.requirement("IMG-4", "IMG-7")
 async def test_a_disk_that_takes_nothing_costs_the_pictures_and_not_the_turn() -> None:
-    pictures = await Resolver(Cdn(), Decoding(), Memory(lambda: True)).resolve(posted(picture("a")))
+    pictures = await StoringResolver(Cdn(), Decoding(), Memory(lambda: True)).resolve(posted(picture("a")))
     assert pictures == Pictures(unseen=(Unseen("message", "unavailable"),))
 
 
@@ -189,7 +189,7 @@ async def test_a_fifth_picture_is_not_even_fetched_and_counted() -> None:
 @pytest.mark.requirement("IMG-2")
 async def test_no_more_than_so_many_are_worked_on_at_a_time_over_all_rooms() -> None:
     cdn = Cdn()
-    resolver = Resolver(cdn, Decoding(), Memory(), most=3)
+    resolver = StoringResolver(cdn, Decoding(), Memory(), most=3)
     messages = [posted(*(picture(f"{room}-{at}") for at in range(4))) for room in range(5)]
     found = await asyncio.gather(*(resolver.resolve(each) for each in messages))
     assert [len(each.shown) for each in found] == [4] * 5
@@ -199,7 +199,7 @@ async def test_no_more_than_so_many_are_worked_on_at_a_time_over_all_rooms() -> 
 async def test_pictures_that_are_given_up_are_let_go() -> None:
     cdn = Cdn()
     cdn.gate.clear()
-    task = asyncio.create_task(Resolver(cdn, Decoding(), Memory()).resolve(posted(picture("a"), picture("b"))))
+    task = asyncio.create_task(StoringResolver(cdn, Decoding(), Memory()).resolve(posted(picture("a"), picture("b"))))
     for _ in range(2):
         await asyncio.wait_for(cdn.arrivals.get(), 20)
     task.cancel()

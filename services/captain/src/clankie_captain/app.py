@@ -26,6 +26,7 @@ from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import OPERATOR_ACTOR, Conversations
 from clankie_captain.lanes.desk import Desk
+from clankie_captain.lanes.gallery import Gallery
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
@@ -33,8 +34,13 @@ from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
 from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.media.decoding import WorkerDecoder
+from clankie_captain.media.fetch import PictureFetch
+from clankie_captain.media.film_program import film_program
+from clankie_captain.media.resolver import BlindResolver, StoringResolver
+from clankie_captain.media.shelf import Shelf
 from clankie_captain.metrics import Metrics
-from clankie_captain.ports import Loop
+from clankie_captain.ports import Loop, Resolver
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.album import Album
 from clankie_captain.store.archive.restoring import refuse_half_restored
@@ -51,6 +57,7 @@ from clankie_captain.store.forgetting import Forgetting
 from clankie_captain.store.keeping import Keeping
 from clankie_captain.store.lanes import LaneStore
 from clankie_captain.store.leases import LeaseStore
+from clankie_captain.store.pictures import PictureStore
 from clankie_captain.store.presences import PresenceStore
 from clankie_captain.store.retention import Retention
 from clankie_captain.store.retention import Terms as Keep
@@ -99,9 +106,13 @@ def build(
                 refuse_half_restored(settings.state)
                 store = await Database.open(database, StateLock(settings.state / "captain.lock"))
                 stack.push_async_callback(store.close)
-                captain, runs = _captain(_Ground(settings, store, loop, persona, time, fresh, points), keys)
+                ground = _Ground(settings, store, loop, persona, time, fresh, points)
+                metrics = Metrics()
+                gallery = _gallery(ground, metrics, stack)
+                captain, runs = _captain(ground, keys, metrics, gallery)
                 stack.push_async_callback(captain.registry.stop)
                 app.state.captain = captain
+                await gallery.recover()
                 await recover(runs, captain.registry, time, fresh)
             except CaptainError as error:
                 app.state.refusal = error
@@ -170,17 +181,28 @@ class _Ground:
         return Terms(allowance, self.settings.names)
 
 
-def _captain(ground: _Ground, keys: Keys) -> tuple[Captain, RunStore]:
+def _gallery(ground: _Ground, metrics: Metrics, stack: AsyncExitStack) -> Gallery:
+    settings, shelf = ground.settings, Shelf(ground.settings.discord_attachment_root)
+    if settings.images == "on":
+        fetch = PictureFetch.over(settings.cdn_loopback)
+        stack.push_async_callback(fetch.aclose)
+        resolver: Resolver = StoringResolver(fetch, WorkerDecoder(film_program()), shelf)
+    else:
+        resolver = BlindResolver()
+    gallery = Gallery(resolver, shelf, PictureStore(ground.store), metrics, ground.clock)
+    stack.push_async_callback(gallery.stop)
+    return gallery
+
+
+def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery) -> tuple[Captain, RunStore]:
     store, clock, ids = ground.store, ground.clock, ground.ids
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    metrics = Metrics()
-    line = LineParts(lanes, held, signals, receipts, clock, ids, CallStore(store), ground.crash)
+    line = LineParts(lanes, held, signals, receipts, clock, ids, CallStore(store), gallery, ground.crash)
     registry = _registry(ground, runs, line, settlements, metrics)
-    desk = Desk(
-        lanes, deliveries, ChangeStore(store), registry, settlements, signals, ground.trust, clock, ids, ground.crash
-    )
+    changes, trust, crash = ChangeStore(store), ground.trust, ground.crash
+    desk = Desk(lanes, deliveries, changes, registry, settlements, signals, trust, clock, ids, gallery, crash)
     captain = Captain(
         keys=keys,
         desk=desk,

@@ -6,6 +6,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from clankie_captain.core.compaction import CompactionOutcome
+from clankie_captain.core.pictures import POLICY, Pictures
 from clankie_captain.core.run import Usage
 from clankie_captain.core.turns import Counts
 from clankie_captain.ports import SettledRun
@@ -29,6 +30,9 @@ class Metrics:
         )
         self._requests = Counter("clankie_model_requests", "Answered model requests.", registry=self._registry)
         self._tools = Counter("clankie_tool_calls", "Tool calls.", registry=self._registry)
+        self._pictures = Counter(
+            "clankie_pictures", "Pictures of deliveries by fate and cause.", ["fate", "cause"], registry=self._registry
+        )
         self._took = Histogram(
             "clankie_run_seconds", "From a run's start to its end.", buckets=_SECONDS, registry=self._registry
         )
@@ -61,6 +65,12 @@ class Metrics:
         self._tokens.labels("output").inc(usage.output_tokens)
         self._tokens.labels("cached").inc(usage.cached_tokens)
         self._requests.inc(usage.requests)
+
+    def resolved(self, pictures: Pictures) -> None:
+        """Count a delivery's pictures: what is shown, what was left out, and what was not to be had. Source: IMG-4."""
+        self._pictures.labels("shown", "").inc(len(pictures.shown))
+        for each in pictures.unseen:
+            self._pictures.labels("omitted" if each.cause in POLICY else "unresolved", each.cause).inc()
 
     def replied(self, latency: timedelta) -> None:
         """Count a reply that has reached its room."""

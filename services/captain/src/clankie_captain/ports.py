@@ -10,7 +10,7 @@ from clankie_captain.core.commands import Deed
 from clankie_captain.core.compaction import EMPTY, Compacted, Compaction, CompactionOutcome, Digest, Fill
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.lease import Asking, Held
-from clankie_captain.core.pictures import Decoded, Undecodable
+from clankie_captain.core.pictures import Decoded, Pictures, Undecodable
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import (
     Broken,
@@ -26,6 +26,7 @@ from clankie_captain.core.run import (
 )
 from clankie_captain.core.turns import (
     Acceptance,
+    Awaiting,
     Cancellation,
     Counts,
     Done,
@@ -92,6 +93,14 @@ class RunLine(Protocol):
 
     async def cut(self, kept: int) -> None:
         """Leave out of the lane's history everything but the newest ``kept`` entries, from now on. Source: CTX-8."""
+        ...
+
+    async def picture(self, digest: str) -> bytes | None:
+        """The bytes of a stored picture; None where they are gone. Source: IMG-7."""
+        ...
+
+    async def unsee(self, gone: Sequence[str]) -> None:
+        """Let words stand in the lane's history, from now on, where these stand-ins of pictures do. Source: LANE-14."""
         ...
 
     def event(self) -> None:
@@ -169,6 +178,30 @@ class Loop(Protocol):
         ...
 
 
+class Resolver(Protocol):
+    """What turns a delivery's references into stored pictures; ``media/resolver.py`` does it."""
+
+    async def resolve(self, trigger: Trigger) -> Pictures:
+        """What can be shown of a delivery's pictures, and why the others cannot. Source: IMG-4."""
+        ...
+
+
+class Shelf(Protocol):
+    """Where stored pictures are; ``media/shelf.py`` keeps them."""
+
+    async def get(self, digest: str) -> bytes | None:
+        """The bytes under a hash; None where they are gone."""
+        ...
+
+
+class PictureLog(Protocol):
+    """Where pictures are counted."""
+
+    def resolved(self, pictures: Pictures) -> None:
+        """Count what became of a delivery's pictures: what was shown, left out and not to be had. Source: IMG-4."""
+        ...
+
+
 class Decoder(Protocol):
     """What turns the bytes of a picture into parts that a provider takes; ``media/decoding.py`` does it."""
 
@@ -211,6 +244,30 @@ class Lanes(Protocol):
 
     async def cut(self, run: LiveRun, kept: int) -> None:
         """Leave out of the lane's history everything but the newest ``kept`` entries."""
+        ...
+
+
+class PictureRows(Protocol):
+    """What became of pictures, as rows; ``store/pictures.py`` says what each promises."""
+
+    async def show(self, presence: PresenceId, delivery: DeliveryId, pictures: Pictures) -> None:
+        """Keep what became of a delivery's pictures; it is ready with that."""
+        ...
+
+    async def open(self) -> tuple[Awaiting, ...]:
+        """Every delivery whose pictures somebody has to fetch still."""
+        ...
+
+    async def unready(self, run: LiveRun) -> tuple[Awaiting, ...]:
+        """The unheard deliveries of a live run whose pictures are not there yet."""
+        ...
+
+    async def carried(self, presence: PresenceId, trigger: Trigger) -> bool:
+        """Whether the lane of a delivery shows the picture of its talk already, or is about to."""
+        ...
+
+    async def unsee(self, run: LiveRun, gone: Sequence[str]) -> None:
+        """Put words in the place of pictures in the lane's history."""
         ...
 
 

@@ -10,7 +10,7 @@ from pydantic_ai.messages import AgentStreamEvent, FunctionToolResultEvent, Mode
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
 
-from clankie_captain.agent import notes
+from clankie_captain.agent import notes, pictures
 from clankie_captain.agent.failures import failure_code, provider_words
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.rescue import Rescue
@@ -145,7 +145,8 @@ class PydanticLoop(Loop):
     async def _take_steered(self, run: AgentRun[Stretch, Any], line: Tether) -> None:
         # Queued before the request opens, the words become part of it, behind the results of the tools. Source: LANE-3.
         for words in await line.boundary():
-            run.enqueue(words.text)
+            content = pictures.prompt(words)
+            run.enqueue(*([content] if isinstance(content, str) else content))
 
 
 async def _follow(events: AsyncIterable[AgentStreamEvent], stretch: Stretch) -> None:

@@ -1,5 +1,7 @@
 """One try of a run at the model: what is sent, what was recorded, and how far it got."""
 
+from collections.abc import Sequence
+
 from pydantic_ai.messages import (
     AgentStreamEvent,
     FunctionToolCallEvent,
@@ -14,7 +16,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from clankie_captain.agent import history
+from clankie_captain.agent import history, pictures
 from clankie_captain.agent.failures import check
 from clankie_captain.agent.scrubbing import scrub
 from clankie_captain.agent.tether import Tether
@@ -46,8 +48,15 @@ class Stretch:
         if isinstance(request, ModelRequest) and (cleaned := clean_request(request)) is not None:
             await self._record(cleaned)
         self.opening = None
+        if gone := pictures.too_many(self.transcript.messages):
+            await self.unsee(gone)
         self.line.requesting()
-        return self.transcript.messages
+        return await pictures.filled(self.transcript.messages, self.line.picture)
+
+    async def unsee(self, gone: Sequence[str]) -> None:
+        """Let words stand where pictures stood, here and in the lane. Source: LANE-14."""
+        await self.line.unsee(gone)
+        self.transcript.unsee(gone)
 
     async def answered(self, response: ModelResponse) -> None:
         """Take a response that has come to its end: count it, judge it, record it, and leave in it what was recorded.

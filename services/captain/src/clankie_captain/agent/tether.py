@@ -33,6 +33,17 @@ class Tether(RunLine):
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 
+    async def picture(self, digest: str) -> bytes | None:
+        """The bytes of a stored picture."""
+        return await self._line.picture(digest)
+
+    async def unsee(self, gone: Sequence[str]) -> None:
+        """Let words stand where pictures stood."""
+        try:
+            await self._line.unsee(gone)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
     async def cut(self, kept: int) -> None:
         """Leave out older entries."""
         try:

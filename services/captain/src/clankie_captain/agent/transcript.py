@@ -1,6 +1,7 @@
 """What the model is shown in a run: the lane's history and what this run has added to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from pydantic_ai.messages import (
@@ -12,7 +13,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from clankie_captain.agent import history, overflow
+from clankie_captain.agent import history, overflow, pictures
 from clankie_captain.agent.history import Kept
 from clankie_captain.agent.validity import clean_request
 from clankie_captain.core.run import Draft, Order, Words
@@ -71,7 +72,7 @@ class Transcript:
 
         ``known`` holds results of its open calls, by the calls' ids.
         """
-        request = history.opening(self.messages, [UserPromptPart(each.text) for each in words], known)
+        request = history.opening(self.messages, [UserPromptPart(pictures.prompt(each)) for each in words], known)
         # Words of which nothing can be sent are none.
         return None if request is None else clean_request(request)
 
@@ -82,6 +83,12 @@ class Transcript:
         if message is not None:
             self._kept.append(Kept(message, self._run, self._entries - 1))
             self._messages = None
+
+    def unsee(self, gone: Collection[str]) -> None:
+        """Let words stand where these pictures stood, as the lane's history has them from now on. Source: LANE-14."""
+        for place, each in enumerate(self._kept):
+            self._kept[place] = replace(each, message=pictures.without(each.message, gone))
+        self._messages = None
 
     def shorten(self) -> int | None:
         """Drop about half of the text at the front; how many of the newest entries stay, None where nothing can go."""

@@ -8,6 +8,7 @@ from clankie_captain.core.lane import Trust, lane_for
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import Turn
 from clankie_captain.errors import DrainingError
+from clankie_captain.lanes.gallery import Gallery
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.signals import Nudge, Signals
 from clankie_captain.lanes.waiters import Waiters
@@ -32,6 +33,7 @@ class Desk:
         trust: Trust,
         clock: Clock,
         ids: Ids,
+        gallery: Gallery,
         crash: Crash | None = None,
     ) -> None:
         self._lanes = lanes
@@ -43,6 +45,7 @@ class Desk:
         self._trust = trust
         self._clock = clock
         self._ids = ids
+        self._gallery = gallery
         self._crash = crash or NoCrash()
         self._draining = False
 
@@ -69,6 +72,8 @@ class Desk:
         accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now())
         if accepted.new:
             self._crash.reach(crash_points.ADMITTED)
+        if accepted.new and accepted.turn.result is None:
+            self._gallery.begin(accepted.turn.presence, accepted.turn.delivery, trigger)
         self._signals.send(lane.id, Nudge())
         if accepted.started is not None:
             self._registry.start(accepted.started)

@@ -11,11 +11,12 @@ from pydantic import ValidationError
 from clankie_captain.core import crash_points
 from clankie_captain.core.activity import Activity, ToolState, after
 from clankie_captain.core.cleaning import cleaned
-from clankie_captain.core.context import Framing, backlog, words
 from clankie_captain.core.run import CallEnd, CallResult, Draft, UpdateOutcome, Usage, Words, room_refused
 from clankie_captain.core.silence import Gate
 from clankie_captain.core.turns import Heard, LiveRun, Pending, Underway
 from clankie_captain.errors import FencedError
+from clankie_captain.lanes.framing import framed
+from clankie_captain.lanes.gallery import Gallery
 from clankie_captain.lanes.patience import kept
 from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
@@ -24,10 +25,8 @@ from clankie_captain.ports import Actions, Calls, Lanes
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.crashing import Crash, NoCrash
-from clankie_settings.ids import DeliveryId, MessageId
 from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
-from clankie_settings.wire.trigger import content_hash
 
 T = TypeVar("T")
 
@@ -59,6 +58,7 @@ class LineParts:
     clock: Clock
     ids: Ids
     calls: Calls
+    gallery: Gallery
     crash: Crash = field(default_factory=NoCrash)
 
 
@@ -108,6 +108,15 @@ class Line:
         """Shorten the lane's history."""
         self._alive()
         await self._kept(lambda: self._parts.lanes.cut(self._run, kept))
+
+    async def picture(self, digest: str) -> bytes | None:
+        """The bytes of a stored picture."""
+        return await self._parts.gallery.picture(digest)
+
+    async def unsee(self, gone: Sequence[str]) -> None:
+        """Let words stand where pictures stood."""
+        self._alive()
+        await self._kept(lambda: self._parts.gallery.unsee(self._run, gone))
 
     def event(self) -> None:
         """A sign of life."""
@@ -210,17 +219,9 @@ class Line:
             raise FencedError(self._run.lane.id, self._run.run)
 
     def _framed(self, pending: Pending, known: frozenset[str], *, steered: bool) -> Words:
-        carried = pending.known | known
-        lacking = tuple(MessageId(each.message_id) for each in backlog(pending.trigger, carried))
-        while True:
-            framing = Framing(self._parts.ids.new("k").removeprefix("k_")[:12], carried, steered)
-            try:
-                text = words(pending.trigger, framing)
-            except ValueError:
-                continue
-            break
-        self._taken.append(Heard(pending.presence, pending.delivery, lacking, content_hash(pending.trigger)))
-        return Words(DeliveryId(pending.delivery), text)
+        words, heard = framed(pending, known, self._parts.ids, steered=steered)
+        self._taken.append(heard)
+        return words
 
     def _show(self, sign: Sign) -> None:
         self._parts.signals.send(self._run.presence, sign)

@@ -85,7 +85,7 @@ class Runner:
         if not may_run(self._live.attempt):
             return Broken(FailureCode.CAPTAIN_INTERRUPTED)
         try:
-            finish = await self._stretch()
+            finish = await self._watchdog.guard(asyncio.ensure_future(self._stretch()))
         except FencedError:
             raise
         except (StalledError, CancelledRunError) as end:
@@ -112,6 +112,7 @@ class Runner:
 
     async def _stretch(self) -> Finish:
         lanes = self._parts.line.lanes
+        await self._parts.line.gallery.wait(self._live)
         history = await lanes.history(self._live)
         owner = await lanes.owner(self._live)
         self._limit = self._parts.ceilings.of(owner.trigger.room)
@@ -123,8 +124,7 @@ class Runner:
             words=() if owner.heard else (self._line.opening(owner),),
             tools=TOOLS,
         )
-        task = asyncio.ensure_future(self._parts.loop.think(order, self._line))
-        return await self._watchdog.guard(task)
+        return await self._parts.loop.think(order, self._line)
 
     async def _settle(self, ending: Reply | Broken) -> Settling:
         pause = SETTLE_BACKOFF[0]

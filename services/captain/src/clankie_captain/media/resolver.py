@@ -49,7 +49,7 @@ class PictureShelf(Protocol):
         ...
 
 
-class Resolver:
+class StoringResolver:
     """Fetches, decodes and keeps pictures, so many at a time over all rooms; one that fails costs itself alone."""
 
     def __init__(

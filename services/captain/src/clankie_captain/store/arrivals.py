@@ -226,7 +226,7 @@ def _insert(connection: Connection, arrival: Arrival, seq: int, kept: dict[str, 
         "presence": trigger.presence_id, "id": trigger.delivery_id, "turn": arrival.turn, "lane": arrival.lane.id,
         "seq": seq, "actor": trigger.actor.actor_id, "message_id": trigger.message_id,
         "addressed": trigger.addressed, "content_hash": content_hash(trigger),
-        "trigger": trigger.model_dump_json(exclude_none=True), "heard": False, "ready": True,
+        "trigger": trigger.model_dump_json(exclude_none=True), "heard": False, "ready": not sources(trigger),
         "accepted_at": arrival.at, "parts_posted": 0, "awaited": arrival.awaited, **kept,
     }  # fmt: skip
     return connection.execute(_ADD_DELIVERY, values).one()

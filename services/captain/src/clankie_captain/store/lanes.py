@@ -7,7 +7,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, and_, bindparam, case, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from clankie_captain.core.exhibits import picture_key
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.pictures import PICTURES
 from clankie_captain.core.run import Draft, Entry
 from clankie_captain.core.steering import Steered, takeable
 from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending, Turn
@@ -36,14 +38,17 @@ _RESERVE: Final = (
     .values(next_entry=_lane.next_entry + bindparam("entries"))
     .returning(_lane.next_entry)
 )
-_OWNER: Final = select(_delivery.presence, _delivery.id, _delivery.trigger, _delivery.heard).where(
-    _delivery.presence == bindparam("presence"), _delivery.id == bindparam("id")
+_PENDING: Final = select(
+    _delivery.presence,
+    _delivery.id,
+    _delivery.trigger,
+    _delivery.heard,
+    _delivery.ready,
+    _delivery.pictures,
+    _delivery.accepted_at,
 )
-_STEERED: Final = (
-    select(_delivery.presence, _delivery.id, _delivery.trigger, _delivery.heard, _delivery.ready, _delivery.accepted_at)
-    .where(_delivery.run == bindparam("run"), _delivery.state == "steer")
-    .order_by(_delivery.seq)
-)
+_OWNER: Final = _PENDING.where(_delivery.presence == bindparam("presence"), _delivery.id == bindparam("id"))
+_STEERED: Final = _PENDING.where(_delivery.run == bindparam("run"), _delivery.state == "steer").order_by(_delivery.seq)
 _HISTORY: Final = (
     select(_entry.seq, _entry.run, _entry.kind, _entry.payload)
     .where(_entry.lane == bindparam("lane"), _entry.seq >= bindparam("first"), _entry.kind.in_(("request", "response")))
@@ -234,7 +239,9 @@ def _mark_heard(connection: Connection, run: LiveRun, heard: Heard) -> None:
 
 def _pending(connection: Connection, lane: LaneKey, row: AnyRow) -> Pending:
     trigger = Trigger.model_validate_json(row.trigger)
-    return Pending(PresenceId(row.presence), DeliveryId(row.id), trigger, _known(connection, lane, trigger), row.heard)
+    pictures = None if row.pictures is None else PICTURES.validate_json(row.pictures)
+    known = _known(connection, lane, trigger)
+    return Pending(PresenceId(row.presence), DeliveryId(row.id), trigger, known, row.heard, pictures)
 
 
 def _known(connection: Connection, lane: LaneKey, trigger: Trigger) -> frozenset[str]:
@@ -245,9 +252,12 @@ def _known(connection: Connection, lane: LaneKey, trigger: Trigger) -> frozenset
     carried, own = tables.lane_message.c, tables.delivery.c
     # A delivery of the lane speaks for itself, now or when its turn comes; only one that never ran is unknown.
     speaks = or_(own.state != "done", own.heard)
-    statement = (
-        select(carried.message_id)
-        .where(carried.lane == lane.id, carried.message_id.in_(asked))
-        .union(select(own.message_id).where(own.lane == lane.id, own.message_id.in_(asked), speaks))
-    )
-    return frozenset(connection.execute(statement).scalars())
+    own_words = select(own.message_id).where(own.lane == lane.id, own.message_id.in_(asked), speaks)
+    visual = trigger.context_visual
+    if visual is None or visual.attachment is None:
+        theirs = select(carried.message_id).where(carried.lane == lane.id, carried.message_id.in_(asked))
+        return frozenset(connection.execute(theirs.union(own_words)).scalars())
+    key = picture_key(visual.attachment.id)
+    theirs = select(carried.message_id).where(carried.lane == lane.id, carried.message_id.in_([*asked, key]))
+    spoken = set(connection.execute(own_words).scalars())
+    return frozenset({*connection.execute(theirs).scalars(), *spoken, *([key] if visual.message_id in spoken else [])})

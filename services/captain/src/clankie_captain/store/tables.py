@@ -70,7 +70,8 @@ delivery = Table(
     Column("trigger", Text, nullable=False),
     Column("state", String, nullable=False),  # queued | steer | heard | live | done
     Column("heard", Boolean, nullable=False),
-    Column("ready", Boolean, nullable=False),
+    Column("ready", Boolean, nullable=False),  # its pictures are there, or it has none
+    Column("pictures", Text),  # what became of them
     Column("run", String),
     Column("awaited", Boolean, nullable=False),  # else its words go out as an action
     Column("entry", Integer),  # where a conversation's log says that it was accepted

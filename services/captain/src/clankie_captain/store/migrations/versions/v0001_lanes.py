@@ -46,6 +46,7 @@ def _lanes() -> None:
         sa.Column("state", sa.String, nullable=False),
         sa.Column("heard", sa.Boolean, nullable=False),
         sa.Column("ready", sa.Boolean, nullable=False),
+        sa.Column("pictures", sa.Text),
         sa.Column("run", sa.String),
         sa.Column("awaited", sa.Boolean, nullable=False),
         sa.Column("entry", sa.Integer),
