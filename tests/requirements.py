@@ -8,7 +8,7 @@ def _numbered(area: str, *numbers: int) -> set[str]:
 BUILT: frozenset[str] = frozenset(
     _numbered("WIRE", *range(1, 9))
     | _numbered("LANE", *range(1, 14), 15, 16, 17)
-    | _numbered("CTX", 1, 2, 3, 4, 6, 8)
+    | _numbered("CTX", 1, 2, 3, 4, 6, 7, 8)
     | _numbered("ROOM", *range(1, 9))
     | _numbered("FAIL", *range(1, 7))
     | _numbered("ING", *range(1, 9), 10)

@@ -97,5 +97,6 @@ def _told(ending: Compaction) -> str:
         return json.dumps({"outcome": "compacted", "kept_from": ending.kept_from})
     told: dict[str, str] = {"outcome": ending.outcome}
     if ending.broken is not None:
-        told |= {"code": ending.broken.code, "cause": ending.broken.cause, "words": ending.broken.words}
-    return json.dumps(told, ensure_ascii=False)
+        # Not the provider's words: they may hold anybody's, and nobody would find them here to forget them.
+        told |= {"code": ending.broken.code, "cause": ending.broken.cause}
+    return json.dumps(told)
