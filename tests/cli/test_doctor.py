@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from clankie_captain.store.inspection import is_old
 from clankie_cli.checks.finding import Finding, ok, wrong
 from clankie_cli.doctor import table
 from tests.cli.launching import called, environment
@@ -74,6 +75,19 @@ def test_a_database_that_is_broken_is_said(tmp_path: Path) -> None:
     (state / "captain.db").write_bytes(b"no database" * 1_000)
     _, found = checked(tmp_path)
     assert "cannot be read" in found["database"]["said"]
+
+
+@pytest.mark.requirement("DUR-3")
+def test_a_database_of_another_program_is_said_and_a_risky_sqlite_beside_it(tmp_path: Path) -> None:
+    state = tmp_path / "state" / "stage"
+    state.mkdir(parents=True)
+    with closing(sqlite3.connect(state / "captain.db")) as connection, connection:
+        connection.execute("CREATE TABLE places (url TEXT)")
+    _, found = checked(tmp_path)
+    assert found["database"]["state"] == "wrong"
+    assert "set CLANKIE_DATABASE_URL" in found["database"]["said"]
+    assert found["sqlite"]["state"] == ("note" if is_old(sqlite3.sqlite_version_info) else "ok")
+    assert sqlite3.sqlite_version in found["sqlite"]["said"]
 
 
 def test_each_finding_is_one_line() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clankie_cli.checks import folders
+from tests.disks import small_disk
 
 pytestmark = pytest.mark.requirement("OPS-9")
 
@@ -52,6 +53,33 @@ def test_an_env_file_that_others_may_read_is_seen(tmp_path: Path) -> None:
 def test_two_roots_for_pictures_are_wrong(tmp_path: Path) -> None:
     assert folders.attachments(tmp_path / "a", tmp_path / "b").state == "wrong"
     assert folders.attachments(tmp_path / "a", tmp_path / "a").state == "ok"
+
+
+def test_a_root_for_pictures_that_cannot_be_written_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "pictures").write_text("a file")
+    found = folders.attachments(tmp_path / "pictures", tmp_path / "pictures")
+    assert found.state == "wrong"
+    assert "CLANKIE_DISCORD_ATTACHMENT_ROOT" in found.said
+
+
+@pytest.mark.requirement("DUR-3")
+def test_a_disk_without_room_is_wrong_and_one_with_little_is_told(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "state", 256 * folders.MIB) as disk:
+        (found,) = folders.state(disk.folder)
+        assert found.state == "note"
+        disk.fill(leave=folders.MIB)
+        (found,) = folders.state(disk.folder)
+        assert found.state == "wrong"
+        assert "make room" in found.said
+
+
+@pytest.mark.requirement("DUR-3")
+def test_a_read_only_disk_is_wrong_for_everything_that_is_written(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "state", folders.MIB) as disk:
+        disk.allow_writing(False)
+        (found,) = folders.state(disk.folder)
+        assert (found.state, "read-only" in found.said) == ("wrong", True)
+        assert folders.attachments(disk.folder / "pictures", disk.folder / "pictures").state == "wrong"
 
 
 def test_a_missing_ffmpeg_is_said_with_how_to_get_it(tmp_path: Path) -> None:

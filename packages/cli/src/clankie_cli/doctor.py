@@ -61,7 +61,7 @@ async def examined(
         folders.attachments(
             *[state / "attachments" if trial else each.discord_attachment_root for each in (captain, bridge)]
         ),
-        database.result(),
+        *database.result(),
         *(alive.result() if alive else ()),
     ]
 

@@ -36,15 +36,20 @@ async def models(env: Mapping[str, str], settings: CaptainSettings, *, ask: bool
     return [_model(each, ask=ask) for each in cast("list[Json]", said.get("models") or [])]
 
 
-async def database(env: Mapping[str, str], settings: CaptainSettings, state: Path) -> Finding:
-    """Whether the lanes can be read, and by this version."""
+async def database(env: Mapping[str, str], settings: CaptainSettings, state: Path) -> list[Finding]:
+    """Whether the lanes can be read, by this version, and undamaged; and whether SQLite is a sound one."""
     url = settings.database_url
     if url is not None and not url.startswith(SQLITE):
-        return wrong("database", "CLANKIE_DATABASE_URL: this version keeps its lanes in SQLite; unset the variable")
+        said = "CLANKIE_DATABASE_URL: this version keeps its lanes in SQLite; unset the variable"
+        return [wrong("database", said)]
     path = Path(url.removeprefix(SQLITE)) if url else state / "captain.db"
-    said = await _answer(env, LOOK_WITHIN, "clankie_captain.store", str(path))
-    if said is None:
-        return wrong("database", "the captain's own check of it does not run: make setup, and ask again")
+    found = await _answer(env, LOOK_WITHIN, "clankie_captain.store", str(path))
+    if found is None:
+        return [wrong("database", "the captain's own check of it does not run: make setup, and ask again")]
+    return [_database(path, found), _sqlite(found)]
+
+
+def _database(path: Path, said: Json) -> Finding:
     if not said.get("exists"):
         return ok("database", f"{path} is not there yet; the captain makes it when it starts")
     if said.get("fault"):
@@ -57,12 +62,17 @@ async def database(env: Mapping[str, str], settings: CaptainSettings, state: Pat
         return ok("database", f"{path} is empty yet; the captain fills it when it starts")
     older = said.get("revision") != said.get("newest")
     then = "; the captain brings it up to date when it starts" if older else ""
-    found = f"{path}, schema {said['revision']}, {counted(int(said['lanes']), 'lane')}{then}"
-    return note("database", f"{found}; {_old(said)}") if said.get("sqlite_old") else ok("database", found)
+    return ok("database", f"{path}, schema {said['revision']}, {counted(int(said['lanes']), 'lane')}{then}")
 
 
-def _old(said: Json) -> str:
-    return f"SQLite {said['sqlite']} can damage it where several programs write: let nothing else write to it"
+def _sqlite(said: Json) -> Finding:
+    if not said.get("sqlite_old"):
+        return ok("sqlite", f"version {said.get('sqlite')}")
+    return note(
+        "sqlite",
+        f"version {said.get('sqlite')} can damage a database that several programs write at once; Clankie writes over "
+        "one connection, so let nothing else write to captain.db, and upgrade to 3.51.3 (or 3.50.7, 3.44.6)",
+    )
 
 
 def _model(said: Json, *, ask: bool) -> Finding:
