@@ -12,6 +12,7 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("ROOM", *range(1, 9))
     | _numbered("FAIL", *range(1, 7))
     | _numbered("ING", *range(1, 9), 10)
+    | _numbered("DUR", 3)
     | _numbered("OUT", 2, 3, 4)
     | _numbered("ART", 1)
     | _numbered("OPS", 1, 2, 3, 5, 6, 7, 9)
