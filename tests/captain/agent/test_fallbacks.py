@@ -12,6 +12,7 @@ from clankie_captain.agent.loop import PydanticLoop
 from clankie_captain.agent.model import build_models
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.rescue import TRIES_BEFORE_SWITCH
+from clankie_captain.agent.standby import SPARED_FOR
 from clankie_captain.agent.validity import clean_response, with_distinct_calls
 from clankie_captain.core.run import Answered, Broken
 from clankie_captain.errors import ConfigurationError
@@ -116,6 +117,53 @@ async def test_who_answered_goes_on_with_the_run_and_the_next_run_begins_with_th
     assert refusals(await strict.ended(4)) == []
     assert asked(strict) == ["first", "second", "second", "first"]
     assert line.updates == ["soon"]
+
+
+DEAD = [
+    "quota",
+    "wrong key",
+    "no such model",
+    "rate limit",
+    "overloaded",
+    "overloaded in the stream",
+    "torn before a byte",
+]
+
+
+@pytest.mark.requirement("FAIL-5")
+@pytest.mark.parametrize("name", DEAD)
+async def test_a_model_that_is_dead_costs_its_tries_once_a_minute_and_not_each_message(
+    strict: Strict, lane: Lane, name: str
+) -> None:
+    step, tries = CURABLE[name]
+    loop = strict.loop("second")
+    strict.brain.script(*[of("first", step)] * tries, *[of("second", steps.text("Here"))] * 3)
+    for number in range(3):
+        assert await lane.run(loop, f"hello {number}") == Answered("Here")
+    assert asked(strict) == ["first"] * tries + ["second"] * 3
+    await strict.clock.sleep(SPARED_FOR)
+    strict.brain.script(of("first", steps.text("Back")))
+    assert await lane.run(loop, "hello again") == Answered("Back")
+    assert refusals(strict.brain.records()) == []
+
+
+@pytest.mark.requirement("FAIL-5")
+@pytest.mark.parametrize("name", ["refused as malformed", "length, nothing said"])
+async def test_what_lies_in_one_request_alone_is_held_against_no_model(strict: Strict, lane: Lane, name: str) -> None:
+    loop = strict.loop("second")
+    strict.brain.script(of("first", CURABLE[name][0]), of("second", steps.text("Here")), of("first", steps.text("Yes")))
+    assert await lane.run(loop, "hello") == Answered("Here")
+    assert await lane.run(loop, "again") == Answered("Yes")
+
+
+@pytest.mark.requirement("FAIL-5")
+async def test_a_dead_model_is_still_asked_where_all_others_fail(strict: Strict, lane: Lane) -> None:
+    loop, key = strict.loop("second"), steps.failed(steps.key_error())
+    strict.brain.script(of("first", key), of("second", steps.text("Here")), of("second", key))
+    strict.brain.script(of("first", steps.text("Back")))
+    assert await lane.run(loop, "hello") == Answered("Here")
+    assert await lane.run(loop, "again") == Answered("Back")
+    assert asked(strict) == ["first", "second", "second", "first"]
 
 
 @pytest.mark.requirement("FAIL-5")

@@ -15,6 +15,7 @@ from clankie_captain.agent.failures import failure_code, provider_words
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.rescue import Rescue
 from clankie_captain.agent.resuming import known_results
+from clankie_captain.agent.standby import Standby
 from clankie_captain.agent.stretch import Stretch, said
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.tools import toolset
@@ -41,7 +42,7 @@ async def _nothing_to_close() -> None: ...
 class PydanticLoop(Loop):
     """The loop port on pydantic-ai: one agent for all lanes, one run of it for each try.
 
-    ``models`` are asked in their order, the first one first in every run; see ``Rescue`` for when the next one is.
+    ``models`` are asked in their order; see ``Rescue`` for when the next one is, and ``Standby`` for one that is dead.
 
     A try that failed before the model's first token is made again from the transcript, so retries, a cut history and a
     captain that was restarted are the same thing.
@@ -58,6 +59,7 @@ class PydanticLoop(Loop):
         self._pulse = pulse
         self._close = close
         self._models = [TranscriptModel(model) for model in models]
+        self._standby = Standby(len(self._models), clock)
         self._agent: Agent[Stretch, str | None] = Agent(
             self._models[0],
             deps_type=Stretch,
@@ -79,7 +81,7 @@ class PydanticLoop(Loop):
     async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
         """Notes on a lane's older talk, as the payload of the entry that holds them. Source: CTX-7."""
         with self._pulse.heard_by(vitals.received):
-            return await notes.write([each.wrapped for each in self._models], digest, vitals)
+            return await notes.write([self._models[place].wrapped for place in self._standby.order], digest, vitals)
 
     async def think(self, order: Order, line: RunLine) -> Finish:
         """Run until the model's last response, or until it cannot go on. Source: LANE-3, LANE-15, FAIL-4.
@@ -109,7 +111,7 @@ class PydanticLoop(Loop):
         opening = transcript.opening([*order.words, *await line.boundary()], known)
         if opening is None and not transcript.unanswered:
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, "NothingToAnswer")
-        rescue = Rescue(order, transcript, line, self._clock, len(self._models))
+        rescue = Rescue(order, transcript, line, self._clock, self._standby)
         while True:
             stretch = Stretch(transcript, line, opening)
             try:

@@ -6,6 +6,7 @@ import structlog
 
 from clankie_captain.agent import retries
 from clankie_captain.agent.failures import blames_history, failure_code
+from clankie_captain.agent.standby import Standby
 from clankie_captain.agent.stretch import Stretch
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
@@ -27,13 +28,13 @@ class Rescue:
     the past, once. Source: FAIL-5, FAIL-6, CTX-8.
     """
 
-    def __init__(self, order: Order, transcript: Transcript, line: Tether, clock: Clock, models: int) -> None:
-        self.model = 0
+    def __init__(self, order: Order, transcript: Transcript, line: Tether, clock: Clock, standby: Standby) -> None:
+        self._standby = standby
+        self.model, *self._others = standby.order
         self._order = order
         self._transcript = transcript
         self._line = line
         self._clock = clock
-        self._models = models
         self._size = -1
         self._attempt = 0
         self._tries = 0
@@ -51,7 +52,8 @@ class Rescue:
         self._attempt += 1
         self._tries += 1
         wait = retries.pause(error, self._attempt, self._order.run)
-        if self.model + 1 < self._models and (wait is None or self._tries >= TRIES_BEFORE_SWITCH):
+        if self._others and (wait is None or self._tries >= TRIES_BEFORE_SWITCH):
+            self._standby.failed(self.model, error)
             self._switch(code)
             return True
         if blames_history(error):
@@ -63,7 +65,7 @@ class Rescue:
         return True
 
     def _switch(self, code: FailureCode) -> None:
-        self.model += 1
+        self.model = self._others.pop(0)
         self._tries = 0
         self._line.event()
         _log.warning("model.switched", code=code, place=self.model + 1)
