@@ -6,7 +6,7 @@ from typing import Final
 from PIL import Image
 
 from clankie_captain.media import stills
-from clankie_captain.media.confinement import OutOfTimeError
+from clankie_captain.media.faults import OutOfTimeError
 from clankie_captain.media.parcels import Shot
 from clankie_settings import bounds
 
@@ -18,7 +18,7 @@ def moving(data: bytes, form: str) -> bool:
     """Whether the bytes hold more than one frame of one picture.
 
     Raises:
-        stills.TooLargeError: It has too many pixels.
+        TooLargeError: It has too many pixels.
         Exception: Whatever Pillow makes of bytes that are broken.
     """
     if form not in ANIMATED:

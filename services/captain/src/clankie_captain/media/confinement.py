@@ -8,6 +8,8 @@ from datetime import timedelta
 from types import FrameType
 from typing import Final
 
+from clankie_captain.media.faults import OutOfTimeError
+
 FILES: Final = 64
 """Files that a worker may have open."""
 
@@ -16,10 +18,6 @@ FILE_BYTES: Final = 16 * 1024 * 1024
 
 NICENESS: Final = 5
 """How far a worker steps back behind the captain."""
-
-
-class OutOfTimeError(Exception):
-    """The time for moving pictures is over; what was gathered is what there is."""
 
 
 def confine(memory: int, cpu: timedelta) -> None:

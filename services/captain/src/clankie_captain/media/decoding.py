@@ -1,6 +1,6 @@
 """Pictures decoded by a worker of their own, so that no bytes of strangers are decoded in the captain. Source: IMG-3.
 
-A worker decodes one picture and ends (``docs/adr/0008-a-worker-for-each-picture.md``). The captain only moves bytes to
+A worker decodes one picture and ends (``docs/adr/0009-a-worker-for-each-picture.md``). The captain only moves bytes to
 it and back, and holds the leash: wall time, and the process group.
 """
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import ffmpeg
 
 from clankie_captain.media import stills
-from clankie_captain.media.confinement import OutOfTimeError
+from clankie_captain.media.faults import NoFilmError, NoProgramError, OutOfTimeError
 from clankie_captain.media.parcels import Errand, Shot
 from clankie_settings import bounds
 
@@ -29,14 +29,6 @@ PACKETS: Final = 20_000
 _MATROSKA: Final = b"\x1aE\xdf\xa3"
 _EARLIER: Final = 0.001
 _QUIET: Final = ("-nostdin", "-hide_banner", "-loglevel", "quiet", "-threads", "2", "-filter_threads", "1")
-
-
-class NoProgramError(Exception):
-    """ffmpeg does not run."""
-
-
-class NoFilmError(ValueError):
-    """The container holds no film: sound alone, or nothing."""
 
 
 def film_frames(errand: Errand, data: bytes, folder: Path, program: str) -> list[Shot]:

@@ -10,8 +10,9 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from PIL import GifImagePlugin, Image, ImageCms, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+from PIL import GifImagePlugin, Image, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
+from clankie_captain.media.faults import TooLargeError
 from clankie_captain.media.parcels import Shot
 from clankie_settings import bounds
 
@@ -36,10 +37,6 @@ _ORIENTATION: Final = 0x0112
 _DARK: Final = (49, 51, 56)
 _WHITE: Final = (255, 255, 255)
 _DEEP: Final = 256
-
-
-class TooLargeError(ValueError):
-    """A picture has more pixels than are decoded. Source: IMG-3."""
 
 
 def still(data: bytes, form: str) -> Shot:
@@ -153,6 +150,9 @@ def _grounded(image: Image.Image) -> Image.Image:
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     if profile is not None:
+        # Most pictures have none, and every worker pays for what it imports.
+        from PIL import ImageCms
+
         try:
             found = ImageCms.ImageCmsProfile(io.BytesIO(profile))
             converted = ImageCms.profileToProfile(image, found, ImageCms.createProfile("sRGB"), outputMode="RGB")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from clankie_captain.media import animations, confinement, frames, parcels, stills
+from clankie_captain.media import animations, confinement, faults, parcels, stills
 from clankie_captain.media.parcels import Errand, Fault, Shot
 from clankie_settings import bounds
 
@@ -22,13 +22,13 @@ def decoded(errand: Errand, data: bytes) -> list[Shot] | Fault:
     """The pictures that an errand asks for, or why there are none. Never raises for what the bytes hold."""
     try:
         return _shots(errand, data)
-    except (stills.TooLargeError, MemoryError):
+    except (faults.TooLargeError, MemoryError):
         return "too_large"
-    except confinement.OutOfTimeError:
+    except faults.OutOfTimeError:
         return "timed_out"
-    except frames.NoFilmError:
+    except faults.NoFilmError:
         return "unsupported"
-    except frames.NoProgramError:
+    except faults.NoProgramError:
         return "unavailable"
     except Exception:  # noqa: BLE001 -- decoders raise anything at all for bytes that are broken
         return "broken"
@@ -38,6 +38,9 @@ def _shots(errand: Errand, data: bytes) -> list[Shot] | Fault:
     if errand.form == FILM:
         if errand.folder is None or errand.ffmpeg is None:
             return "unavailable"
+        # Pictures need nothing of ffmpeg, and every worker pays for what it imports.
+        from clankie_captain.media import frames
+
         return frames.film_frames(errand, data, Path(errand.folder), errand.ffmpeg)
     if errand.form not in stills.PLUGINS:
         return "unsupported"
