@@ -13,6 +13,7 @@ from clankie_bridge.captain.connection import Connection
 from clankie_bridge.core.pace import Backoff
 from clankie_bridge.desk.standing import Standing
 from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.discord.caution import Caution
 from clankie_bridge.discord.gateway import Gateway, Tap, check_application
 from clankie_bridge.discord.rest import DISCORD, Rest
 from clankie_bridge.errors import CannotStart, DiscordAway
@@ -91,7 +92,11 @@ class Bridge:
         captain_token = stored_token(self._settings.captain_token, self._settings.state, "captain-token")
         async with AsyncExitStack() as stack:
             rest = await stack.enter_async_context(
-                Rest(self._token.get_secret_value(), self._settings.discord_rest_url or DISCORD)
+                Rest(
+                    self._token.get_secret_value(),
+                    self._settings.discord_rest_url or DISCORD,
+                    caution=Caution(self._clock, self._log),
+                )
             )
             connection = await stack.enter_async_context(
                 Connection(self._settings.captain_url, captain_token, instance=self._instance.id)

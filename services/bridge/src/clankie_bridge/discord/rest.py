@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 import httpx
 
+from clankie_bridge.discord.caution import Caution
 from clankie_bridge.discord.payloads import NO_OBJECT, Json, json_object
 from clankie_bridge.errors import DiscordAway
 
@@ -53,7 +54,14 @@ class Answer:
 class Rest:
     """Discord's REST interface with one bot's token; use as an async context."""
 
-    def __init__(self, token: str, root: str = DISCORD, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        token: str,
+        root: str = DISCORD,
+        transport: httpx.AsyncBaseTransport | None = None,
+        caution: Caution | None = None,
+    ) -> None:
+        self._caution = caution
         self._client = httpx.AsyncClient(
             base_url=root,
             headers={"Authorization": f"Bot {token}", "User-Agent": _AGENT},
@@ -105,12 +113,16 @@ class Rest:
         return await self._call(method, path, json=json)
 
     async def _call(self, method: str, path: str, **request: Any) -> Answer:
+        if self._caution is not None:
+            self._caution.check()
         try:
             async with asyncio.timeout(_WHOLE_CALL_S):
                 response = await self._client.request(method, path, **request)
         except (httpx.HTTPError, TimeoutError) as error:
             # From None: the library's words hold the address.
             raise DiscordAway(_cause(error)) from None
+        if self._caution is not None:
+            self._caution.judge(response.status_code, response.headers.get("X-RateLimit-Scope"))
         return _answer(response)
 
 
