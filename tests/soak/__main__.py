@@ -8,7 +8,7 @@ import tempfile
 from datetime import timedelta
 from pathlib import Path
 
-from tests.soak.soak import Plan, SoakError, soak
+from tests.soak.soak import CAUGHT_UP, Plan, SoakError, soak
 from tests.soak.table import table
 
 
@@ -24,7 +24,12 @@ def main() -> int:
     parser.add_argument("--deliveries", type=int, default=1_000, help="accepted deliveries, at least (1000)")
     parser.add_argument("--minutes", type=float, default=15.0, help="how long people talk at most (15)")
     parser.add_argument("--patience", type=float, default=3.0, help="minutes in which everything settles then (3)")
-    parser.add_argument("--no-catch-up", action="store_true", help="do not ask for what no bridge heard")
+    parser.add_argument(
+        "--catch-up",
+        action=argparse.BooleanOptionalAction,
+        default=CAUGHT_UP,
+        help="ask for what no bridge heard as well",
+    )
     parser.add_argument("--keep", type=Path, default=None, help="a new folder to leave everything in")
     given = parser.parse_args()
     plan = Plan(
@@ -32,7 +37,7 @@ def main() -> int:
         deliveries=given.deliveries,
         most=timedelta(minutes=given.minutes),
         patience=timedelta(minutes=given.patience),
-        caught_up=not given.no_catch_up,
+        caught_up=given.catch_up,
     )
     say(f"seed {plan.seed}")
     with tempfile.TemporaryDirectory() as place:

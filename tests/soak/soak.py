@@ -20,11 +20,17 @@ from tests.soak.ledger import Ledger
 from tests.soak.outside import INVARIANTS
 from tests.soak.rows import Store
 from tests.soak.speakers import PEOPLE, Place, Speaker, opened_places
-from tests.soak.troubles import Deck
+from tests.soak.troubles import Deck, Patient
 from tests.soak.witness import Witness
 from tests.system.house import House, bare_house
 
 Say = Callable[[str], None]
+
+PAUSES = {"discord": 1.0, "gateway": 4.0, "model": 3.0, "way": 3.0}
+"""The pause before a trouble of each kind, in pauses of the first: a lost connection takes longest to mend."""
+
+CAUGHT_UP = False
+"""Whether a bridge reads what was said while none listened; true as soon as it does. Source: ING-9."""
 
 START_WITHIN = timedelta(seconds=40)
 TELL_EVERY = timedelta(seconds=5)
@@ -45,10 +51,11 @@ class Plan:
         most: The time after which nobody says more in any case.
         patience: How long everything may take to settle then.
         pace: Factor on the model's pauses.
-        wrong_s: Pause before Discord goes wrong, in seconds, shortest and longest; thrice that for model and way.
-        kinds: What else goes wrong: ``discord``, ``model``, and the ``way`` from bridge to captain.
+        wrong_s: Pause before a request to Discord goes wrong, in seconds, shortest and longest.
+        kinds: What goes wrong besides services, of ``PAUSES``.
         services: What is killed and frozen.
         commands: How services are started; a mutant is started another way.
+        work: Deliveries, fewest and most, that a service mostly gets to do between two of its troubles.
         caught_up: Whether what is said while no bridge listens must be answered.
     """
 
@@ -58,10 +65,11 @@ class Plan:
     patience: timedelta = timedelta(minutes=3)
     pace: float = 0.25
     wrong_s: tuple[float, float] = (0.5, 2.5)
-    kinds: tuple[str, ...] = ("discord", "model", "way")
+    kinds: tuple[str, ...] = tuple(PAUSES)
     services: tuple[Service, ...] = SERVICES
     commands: Mapping[Service, Sequence[str]] = field(default_factory=lambda: COMMANDS)
-    caught_up: bool = True
+    work: tuple[int, int] = (5, 40)
+    caught_up: bool = CAUGHT_UP
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,8 @@ async def soak(plan: Plan, folder: Path, say: Say) -> Report:
                 await storm.blow()
                 await storm.calm()
             await witness.read_once()
+            lines = [f"{name}: {line}" for name, line in household.lines()]
+            (folder / "services.log").write_text("\n".join(lines), "utf-8")
             facts = await _found(plan, household, store, witness, ledger)
     return Report(tuple(each(facts) for each in INVARIANTS), facts)
 
@@ -129,7 +139,8 @@ class _Storm:
         for name, deck in decks.items():
             chance = random.Random(f"{self.plan.seed}:{name}:pauses")
             if name in SERVICES:
-                works.append(troubles.go_down(self.household, name, deck, self.ledger, chance, self.clock))
+                patient = Patient(self.household, name, self.ledger, self.plan.work)
+                works.append(troubles.go_down(patient, deck, chance, self.clock))
             else:
                 works.append(troubles.go_wrong(deck, self._span(name), chance, self.clock))
 
@@ -139,10 +150,10 @@ class _Storm:
         async with _together(works):
             await self._until(enough, self.plan.most, "blowing")
 
-    def _span(self, name: str) -> tuple[float, float]:
+    def _span(self, kind: str) -> tuple[float, float]:
         shortest, longest = self.plan.wrong_s
-        # What breaks an answer or every connection leaves room for what goes well.
-        return (shortest, longest) if name == "discord" else (3 * shortest, 3 * longest)
+        factor = PAUSES[kind]
+        return (factor * shortest, factor * longest)
 
     async def calm(self) -> None:
         """Nothing new breaks; wait until nothing is open any more, with services that live."""
@@ -205,6 +216,7 @@ class _Storm:
 
         kinds = {
             "discord": troubles.at_discord(house.stage, dice("discord")),
+            "gateway": troubles.at_gateway(house.stage),
             "model": troubles.at_model(house.provider),
             "way": troubles.on_the_way(self.crossing),
         }

@@ -28,7 +28,7 @@ WISHES: Final[dict[Manner, str]] = {
 }
 """The words by which the rehearsal model knows what is wanted."""
 
-MOST_OPEN: Final = 48
+MOST_OPEN: Final = 90
 """Messages under way at which people wait before they say more."""
 
 GIVEN_UP: Final = timedelta(seconds=15)
@@ -87,7 +87,7 @@ class Speaker:
                 (manner,) = self._chance.choices(tuple(MANNERS), tuple(MANNERS.values()))
                 await self.say(place, manner)
                 await self._pause(0.0, 0.3)
-            await self._pause(0.2, 1.2)
+            await self._pause(0.1, 0.9)
 
     async def say(self, place: Place, manner: Manner) -> None:
         """Say one thing."""

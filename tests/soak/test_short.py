@@ -16,7 +16,7 @@ SEED = "short"
 
 @pytest.mark.requirement("DUR-1", "LANE-2", "LANE-4", "LANE-6", "LANE-7", "WIRE-5", "OUT-1")
 async def test_sixty_deliveries_in_all_troubles_leave_no_violation(tmp_path: Path) -> None:
-    plan = Plan(SEED, deliveries=60, most=timedelta(seconds=120), pace=0.15)
+    plan = Plan(SEED, deliveries=60, most=timedelta(seconds=150), pace=0.15, wrong_s=(0.2, 0.9), work=(2, 10))
     report = await soak(plan, tmp_path, print)
     assert report.violations == 0, table(report)
     assert len(report.facts.rows.deliveries) >= plan.deliveries

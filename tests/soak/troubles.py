@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -40,11 +41,8 @@ SHIELD: Final[Json] = {
 FROZEN_S: Final = (1.0, 5.0)
 """How long a service stands still, in seconds."""
 
-PATIENT: Final = 0.8
+PATIENCE: Final = 0.8
 """How often a service is let do some work before something else happens to it."""
-
-WORK: Final = (2, 16)
-"""Deliveries that are accepted in that case, fewest and most."""
 
 BACK_WITHIN: Final = timedelta(seconds=20)
 """How long that is waited for: a busy machine is slow, and a lost message comes never."""
@@ -86,13 +84,10 @@ def limited(wait: float, *, everywhere: bool = False) -> Json:
 
 
 def at_discord(stage: StageClient, chance: random.Random) -> dict[str, Trouble]:
-    """Requests that fail before or after they were done, and a gateway that breaks, forgets or repeats."""
+    """Requests that fail before or after they were done."""
 
     def fault(**order: Any) -> Trouble:
         return lambda: stage.fault(**order)
-
-    def call(verb: str, **arguments: Any) -> Trouble:
-        return lambda: stage.call(verb, **arguments)
 
     return {
         "post stored, answer lost": fault(**POSTS, after=True),
@@ -105,6 +100,16 @@ def at_discord(stage: StageClient, chance: random.Random) -> dict[str, Trouble]:
         "post slow": lambda: stage.fault(**POSTS, delay_s=chance.uniform(0.5, 2.0)),
         "history refused 500": fault(**HISTORY, status=500, body=SERVER_ERROR),
         "history lost": fault(**HISTORY, kill=True),
+    }
+
+
+def at_gateway(stage: StageClient) -> dict[str, Trouble]:
+    """A gateway whose connections break, which forgets, or repeats itself."""
+
+    def call(verb: str, **arguments: Any) -> Trouble:
+        return lambda: stage.call(verb, **arguments)
+
+    return {
         "socket dropped": call("drop"),
         "socket closed": call("close", code=4000, reason="Unknown error."),
         "reconnect asked": call("reconnect"),
@@ -164,15 +169,27 @@ async def go_wrong(deck: Deck, span: tuple[float, float], chance: random.Random,
         await deck.deal()
 
 
-async def go_down(
-    household: Household, service: Service, deck: Deck, ledger: Ledger, chance: random.Random, clock: Clock
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """A service that things happen to; ``work`` is how many deliveries it gets to do between two of them."""
+
+    household: Household
+    service: Service
+    ledger: Ledger
+    work: tuple[int, int]
+
+    async def works(self, chance: random.Random, clock: Clock) -> None:
+        """Wait until it is back, and has done some work; not for ever."""
+        await self.household.ready(self.service, BACK_WITHIN)
+        wanted, deadline = len(self.ledger.known) + chance.randint(*self.work), clock.elapsed() + BACK_WITHIN
+        while len(self.ledger.known) < wanted and clock.elapsed() < deadline:
+            await clock.sleep(_LOOK)
+
+
+async def go_down(patient: Patient, deck: Deck, chance: random.Random, clock: Clock) -> None:
     """Deal a service's troubles for ever; mostly it gets to do some work in between."""
     while True:
         await clock.sleep(timedelta(seconds=chance.uniform(*UNTROUBLED_S)))
-        if chance.random() < PATIENT:
-            await household.ready(service, BACK_WITHIN)
-            wanted, deadline = len(ledger.known) + chance.randint(*WORK), clock.elapsed() + BACK_WITHIN
-            while len(ledger.known) < wanted and clock.elapsed() < deadline:
-                await clock.sleep(_LOOK)
+        if chance.random() < PATIENCE:
+            await patient.works(chance, clock)
         await deck.deal()
