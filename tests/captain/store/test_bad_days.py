@@ -17,6 +17,7 @@ from clankie_captain.errors import (
     StoreError,
     StoreForeignError,
     StoreFullError,
+    StoreLockedError,
     StoreUnwritableError,
     StoreVersionError,
 )
@@ -299,3 +300,12 @@ async def test_a_lock_that_a_killed_captain_left_is_no_obstacle(tmp_path: Path) 
     (tmp_path / "captain.lock").write_text("left behind")
     database = await Database.open(address(tmp_path / "captain.db"), StateLock(tmp_path / "captain.lock"))
     await database.close()
+
+
+async def test_two_state_folders_that_name_one_database_have_one_captain(tmp_path: Path) -> None:
+    shared = address(tmp_path / "shared" / "captain.db")
+    first = await Database.open(shared, StateLock(tmp_path / "one" / "captain.lock"))
+    with pytest.raises(StoreLockedError, match="another captain holds"):
+        await Database.open(shared, StateLock(tmp_path / "two" / "captain.lock"))
+    await first.close()
+    await (await Database.open(shared, StateLock(tmp_path / "two" / "captain.lock"))).close()

@@ -5,7 +5,7 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeVar
@@ -59,6 +59,7 @@ class StateLock:
             StoreLockedError: Another process holds it.
             StoreError: The folder cannot be written.
         """
+        self.folder = path.parent
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -105,10 +106,10 @@ class Database:
     file is damaged, none is tried any more, since writing on would damage what is left.
     """
 
-    def __init__(self, connection: _Threaded, lock: StateLock | None = None) -> None:
+    def __init__(self, connection: _Threaded, locks: Sequence[StateLock] = ()) -> None:
         self._connection = connection
         self._engine = _engine(connection)
-        self._lock = lock
+        self._locks = locks
         self._trouble: StoreError | None = None
         self._closed = False
 
@@ -120,25 +121,29 @@ class Database:
             StoreError: It cannot be opened, is newer than this captain or damaged, or does not keep its promises. A
                 newer one, and one that is none of ours, is left as it is.
         """
+        locks = [] if lock is None else [lock]
         try:
-            return await cls._opened(url, lock)
+            return await cls._opened(make_url(url).database or MEMORY, locks)
         except BaseException:
-            if lock is not None:
-                lock.release()
+            for each in locks:
+                each.release()
             raise
 
     @classmethod
-    async def _opened(cls, url: str, lock: StateLock | None) -> "Database":
-        path = make_url(url).database
-        if path and path != MEMORY:
-            await asyncio.to_thread(admit, Path(path))
-        connection = _Threaded(lambda: _connect(path or MEMORY), iter_chunk_size=64)
+    async def _opened(cls, path: str, locks: list[StateLock]) -> "Database":
+        if path != MEMORY:
+            file = Path(path)
+            if locks and file.parent != locks[0].folder:
+                # Two state folders may name one database, and then the lock of neither is of use.
+                locks.append(StateLock(file.with_name(f"{file.name}.lock")))
+            await asyncio.to_thread(admit, file)
+        connection = _Threaded(lambda: _connect(path), iter_chunk_size=64)
         try:
             await connection
         except sqlite3.Error as error:
             await connection.ended()
             raise _unusable(error) from error
-        database = cls(connection, lock)
+        database = cls(connection, locks)
         try:
             await database._on_thread(database._prepare)
             await database._looked_through()
@@ -182,8 +187,8 @@ class Database:
             return
         self._closed = True
         await self._connection.close()
-        if self._lock is not None:
-            self._lock.release()
+        for each in self._locks:
+            each.release()
 
     def _note(self, trouble: StoreError | None) -> None:
         """Say once that the store fails, and once that it does no more."""
