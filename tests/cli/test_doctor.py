@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clankie_captain.store.inspection import is_old
+from clankie_cli.checks import programs
 from clankie_cli.checks.finding import Finding, ok, wrong
 from clankie_cli.doctor import table
 from tests.cli.launching import called, environment
@@ -47,6 +48,32 @@ def test_a_wrong_setting_comes_first(tmp_path: Path) -> None:
     assert code == 1
     assert "did you mean CLANKIE_MODEL?" in found["settings"]["said"]
     assert list(found) == ["settings", "the rest"]
+
+
+@pytest.mark.parametrize(
+    ("program", "state", "said"),
+    [
+        ("echo ' V....D vp9   VP9'", "note", "cannot read h264, hevc, vp8, av1"),
+        ("exit 1", "wrong", "apt install ffmpeg"),
+        ('for each in h264 hevc vp8 vp9 av1; do echo " V....D $each  x"; done', "ok", "reads what films"),
+    ],
+)
+def test_the_ffmpeg_that_the_captain_would_use_is_tried(tmp_path: Path, program: str, state: str, said: str) -> None:
+    own = tmp_path / "bin" / "ffmpeg"
+    own.parent.mkdir()
+    own.write_text(f"#!/bin/sh\n{program}\n", "utf-8")
+    own.chmod(0o755)
+    _, found = checked(tmp_path, PATH=str(own.parent))
+    assert found["ffmpeg"]["state"] == state
+    assert said in found["ffmpeg"]["said"]
+
+
+async def test_a_machine_without_ffmpeg_is_told_how_to_get_it(tmp_path: Path) -> None:
+    """Neither on PATH nor in a package: here by a package of that name that has none."""
+    (tmp_path / "imageio_ffmpeg.py").write_text("raise ImportError\n", "utf-8")
+    found = await programs.ffmpeg({"PATH": str(tmp_path), "PYTHONPATH": str(tmp_path)})
+    assert found.state == "note"
+    assert "apt install ffmpeg" in found.said
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,6 @@ def test_a_read_only_disk_is_wrong_for_everything_that_is_written(tmp_path: Path
         assert folders.attachments(disk.folder / "pictures", disk.folder / "pictures").state == "wrong"
 
 
-def test_a_missing_ffmpeg_is_said_with_how_to_get_it(tmp_path: Path) -> None:
-    assert "apt install ffmpeg" in folders.ffmpeg(str(tmp_path)).said
-    for name in ("ffmpeg", "ffprobe"):
-        (tmp_path / name).write_text("#!/bin/sh\n", "utf-8")
-        (tmp_path / name).chmod(0o755)
-    assert folders.ffmpeg(str(tmp_path)).state == "ok"
-
-
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who holds a lock")
 def test_who_holds_the_lock_is_told_and_the_lock_left_alone(tmp_path: Path) -> None:
     lock = tmp_path / "captain.lock"

@@ -49,12 +49,13 @@ async def examined(
         outside = group.create_task(_discord(bridge, time))
         models = group.create_task(programs.models(env, captain, ask=ask_model, trial=trial))
         database = group.create_task(programs.database(env, captain, state))
+        films = group.create_task(programs.ffmpeg(env))
         alive = group.create_task(running.looked_at(launch, state, time.now())) if runs else None
     return [
         _settings(bridge),
         *outside.result(),
         *models.result(),
-        folders.ffmpeg(env.get("PATH")),
+        films.result(),
         *folders.state(state),
         folders.secrets(state, Path(".env")),
         # A trial takes no folder over.

@@ -1,4 +1,4 @@
-"""What lies on this machine: the state folder, its secrets, the pictures, and programs that are needed."""
+"""What lies on this machine: the state folder, its secrets, and the pictures."""
 
 import os
 import shutil
@@ -52,16 +52,6 @@ def attachments(captains: Path, bridges: Path) -> Finding:
     if trouble is not None:
         return wrong("attachments", f"{captains}: {trouble}; make it writable, or {remedy}")
     return ok("attachments", f"captain and bridge both use {captains}")
-
-
-def ffmpeg(path: str | None) -> Finding:
-    """Whether moving pictures can be taken apart; ``path`` is where programs are looked for."""
-    if shutil.which("ffmpeg", path=path) and shutil.which("ffprobe", path=path):
-        return ok("ffmpeg", "ffmpeg and ffprobe are here")
-    return note(
-        "ffmpeg",
-        "not installed; without it he sees no frames of moving pictures: apt install ffmpeg, brew install ffmpeg",
-    )
 
 
 def unwritable(folder: Path) -> str | None:

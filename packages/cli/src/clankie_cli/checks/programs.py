@@ -18,6 +18,9 @@ LOOK_WITHIN: Final = timedelta(minutes=1)
 ASK_WITHIN: Final = timedelta(minutes=5)
 """How long the process may take that asks every model."""
 
+INSTALL: Final = "apt install ffmpeg, brew install ffmpeg"
+"""How a machine gets it."""
+
 SQLITE: Final = "sqlite+aiosqlite:///"
 
 Json = dict[str, Any]
@@ -73,6 +76,21 @@ def _sqlite(said: Json) -> Finding:
         f"version {said.get('sqlite')} can damage a database that several programs write at once; Clankie writes over "
         "one connection, so let nothing else write to captain.db, and upgrade to 3.51.3 (or 3.50.7, 3.44.6)",
     )
+
+
+async def ffmpeg(env: Mapping[str, str]) -> Finding:
+    """Whether films can be taken apart; animated pictures need no ffmpeg. Source: IMG-5."""
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain.media")
+    if said is None:
+        return wrong("ffmpeg", "the captain's own check of it does not run: make setup, and ask again")
+    program, lacks = said.get("program"), cast("list[str]", said.get("lacks") or [])
+    if program is None:
+        return note("ffmpeg", f"not here, so of films he sees the preview alone: {INSTALL}")
+    if not said.get("runs"):
+        return wrong("ffmpeg", f"{program} does not run: {INSTALL}")
+    if lacks:
+        return note("ffmpeg", f"{program} cannot read {', '.join(lacks)}, of those films he sees the preview alone")
+    return ok("ffmpeg", f"{program} reads what films on Discord are made of")
 
 
 def _model(said: Json, *, ask: bool) -> Finding:
