@@ -73,7 +73,6 @@ class LoopbackCaptain:
         self.refuse: Problem | None = None
         self.changes = Changes()
         self.lease: Held | None = None
-        self.rooms: tuple[KnownRoom, ...] = ()
         self._actions: list[tuple[int | None, Action]] = []
         self._runner: web.AppRunner | None = None
         self.port = 0
@@ -271,11 +270,22 @@ class LoopbackCaptain:
         if held is None:
             return self._problem(409, PRESENCE_LEASED)
         self.lease = held
+        self.changes.announce()
         return self._shape(Lease(fence=held.fence, missed_since=held.missed_since, last_action=held.last_action))
 
     async def _get_rooms(self, request: web.Request) -> web.Response:
         del request
-        return self._shape(KnownRooms(rooms=self.rooms))
+        newest = {each.trigger.room.channel_id: each for each in self.turns.values()}
+        known = [
+            KnownRoom(
+                room=each.trigger.room,
+                last_message_id=each.trigger.message_id,
+                last_at=each.accepted_at,
+                last_state="running",
+            )
+            for each in newest.values()
+        ]
+        return self._shape(KnownRooms(rooms=tuple(known)))
 
     async def _get_actions(self, request: web.Request) -> web.StreamResponse:
         last = request.headers.get("Last-Event-ID")

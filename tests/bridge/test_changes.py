@@ -123,6 +123,8 @@ async def test_what_was_not_handed_over_yet_is_changed_or_dropped_here(
     stage.control.edit(on_its_way, "Clankie, first")
     stage.control.edit(edited, "Clankie, second")
     stage.control.delete(deleted)
+    stage.control.say("Ann", "whatever", room="@Ann")
+    await bridge.log.until("not_admitted")  # so what came before that was seen as well
     await captain.up()
     await captain.until_receipts(edited)
     await bridge.ended()

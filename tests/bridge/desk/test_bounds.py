@@ -1,6 +1,7 @@
 """What happens where something is full."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from clankie_bridge.core.addressing import Names
@@ -10,6 +11,7 @@ from clankie_bridge.desk.deliveries import UNDER_WAY, Deliveries
 from clankie_bridge.desk.ingress import Ingress
 from clankie_bridge.desk.myself import Myself
 from clankie_bridge.desk.room import WAITING_A_ROOM, Room, Rooms, Talk
+from clankie_bridge.desk.screening import Screening
 from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Tap
 from clankie_bridge.ports import Happened
@@ -35,6 +37,19 @@ class NoHistory:
         return None
 
 
+class NeverAway:
+    """Nothing was ever missed."""
+
+    def begin(self, payload: Mapping[str, Any]) -> None:
+        pass
+
+    def note(self, name: str, payload: Mapping[str, Any]) -> None:
+        pass
+
+    def meet(self, room: Room) -> None:
+        pass
+
+
 class KeptEvidence:
     """Evidence as a list."""
 
@@ -54,10 +69,11 @@ class Door:
         self.worked: list[Room] = []
         bot = Myself(Directory(), Names(()))
         bot.id = BOT
+        policy = policy or Policy(guilds=frozenset({GUILD}))
         self.ingress = Ingress(
             tap=tap or Tap(self.log),
             directory=Directory(),
-            policy=policy or Policy(guilds=frozenset({GUILD})),
+            policy=policy,
             rooms=self.rooms,
             history=NoHistory(),
             evidence=self.evidence,
@@ -66,6 +82,8 @@ class Door:
             work=self.worked.append,
             changed=lambda room, _: room.is_followed,
             bot=bot,
+            screening=Screening(policy=policy, evidence=self.evidence, log=self.log, bot=bot),
+            absence=NeverAway(),
         )
 
     async def say(self, number: int, content: str = "hi", **more: Any) -> None:

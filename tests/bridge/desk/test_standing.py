@@ -70,13 +70,12 @@ class Bridge:
             presence=self.keeper,
             instance=self.instance,
             patience=Patience(self.clock, lambda: 0.0, self.log),
-            listens=lambda: True,
             clock=self.clock,
             log=self.log,
         )
 
     async def until_told_nothing_more(self) -> asyncio.Task[None]:
-        life = asyncio.create_task(self.standing.run())
+        life = asyncio.create_task(self.standing.run(lambda: True))
         await self.keeper.used_up.wait()
         return life
 
@@ -91,7 +90,7 @@ async def test_a_second_bridge_waits_a_while_and_then_ends_with_a_plain_message(
     """C74."""
     bridge = Bridge(tmp_path, *[TAKEN] * 99)
     with pytest.raises(CannotStart, match=ANOTHER):
-        await bridge.standing.run()
+        await bridge.standing.run(lambda: True)
     assert len(bridge.keeper.asked) == 31
     assert len(bridge.log.of("presence_leased")) == 1
 
@@ -108,7 +107,7 @@ async def test_a_bridge_that_was_taken_over_from_ends(tmp_path: Path, answer: in
     """Even where it could have the lease again: what it holds in memory may be done by now. C74."""
     bridge = Bridge(tmp_path, 1, answer)
     with pytest.raises(CannotStart, match=TAKEN_OVER):
-        await bridge.standing.run()
+        await bridge.standing.run(lambda: True)
 
 
 async def test_a_captain_that_is_away_lets_the_bridge_connect_but_not_act(tmp_path: Path) -> None:
@@ -131,7 +130,7 @@ async def test_nothing_is_done_on_a_lease_that_has_run_out_until_it_is_renewed(t
     assert not proof.done()
     await ended(life)
     bridge.keeper.answers.append(1)
-    life = asyncio.create_task(bridge.standing.run())
+    life = asyncio.create_task(bridge.standing.run(lambda: True))
     async with asyncio.timeout(10):
         await proof
     await ended(life)

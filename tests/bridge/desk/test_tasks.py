@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 
+import pytest
 import structlog
 from structlog.testing import capture_logs
 
@@ -46,3 +47,12 @@ async def test_the_fault_of_one_piece_of_work_is_logged_and_ends_no_other() -> N
             other.cancel()
     assert [(each["event"], each["task"], each["kind"]) for each in logs] == [("task_failed", "broken", "ValueError")]
     assert "CANARY" not in str(logs)
+
+
+async def test_work_that_comes_when_everything_ends_ends_with_it() -> None:
+    work = _work([])
+    async with asyncio.TaskGroup() as group:
+        tasks = Tasks(group, structlog.get_logger())
+    with pytest.raises(asyncio.CancelledError):
+        tasks.spawn(work, "late")
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED

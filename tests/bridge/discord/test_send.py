@@ -10,7 +10,7 @@ import pytest
 from clankie_bridge.core.render import TextFile, Words
 from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
-from clankie_bridge.ports import Outgoing, Posted, Refused
+from clankie_bridge.ports import Outgoing, Posted, Refused, Search
 from tests.bridge.conftest import KeptLog
 
 ROOM = "1310000000000000100"
@@ -33,6 +33,13 @@ class StillClock:
     async def sleep(self, duration: timedelta) -> None:
         self.waits.append(duration)
         self.at += duration
+
+
+class NoTraces:
+    """A room that holds nothing."""
+
+    async def of(self, search: Search) -> tuple[str | None, ...]:
+        return (None,) * len(search.parts)
 
 
 class Discord:
@@ -58,7 +65,7 @@ class Discord:
 
     def sender(self) -> DiscordSender:
         rest = Rest("token", "https://discord.test/api/v10", httpx.MockTransport(self))
-        return DiscordSender(rest, Gate(self.clock), self.clock, lambda: 0.0, KeptLog())
+        return DiscordSender(rest, Gate(self.clock), NoTraces(), self.clock, lambda: 0.0, KeptLog())
 
 
 def words(text: str = "hi", reply_to: str | None = "5", nonce: str = "n") -> Outgoing:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, StrEnum, auto
 from typing import Any, Protocol
 
@@ -56,12 +56,20 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One part to post. ``reply_to`` is the message that it answers, where it shows so."""
+    """One part to post.
+
+    Attributes:
+        reply_to: The message that it answers, where it shows so.
+        after: The message behind which it would stand if it were there already.
+        until: When it is too late for it, on the clock of elapsed time.
+    """
 
     channel_id: str
     part: Part
     nonce: str
     reply_to: str | None = None
+    after: str | None = None
+    until: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,28 @@ class Sender(Protocol):
 
     async def send(self, outgoing: Outgoing) -> Posted | Refused:
         """Post one part, or say why it cannot be. Calls for one room must be awaited one by one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Where to look for parts that may be in a room already: behind ``after``.
+
+    ``reply_to`` is what the first part answers; ``settled_at`` is when there was something to post at the earliest.
+    """
+
+    channel_id: str
+    parts: tuple[Part, ...]
+    reply_to: str | None
+    after: str
+    settled_at: datetime | None = None
+
+
+class Traces(Protocol):
+    """What is in a room already. Source: OUT-1."""
+
+    async def of(self, search: Search) -> tuple[str | None, ...]:
+        """For each part the message that it is in the room as, if it is; waits until the room can be read."""
         ...
 
 

@@ -11,6 +11,7 @@ from clankie_bridge.captain.patience import Patience
 from clankie_bridge.captain.presence import CaptainPresence
 from clankie_bridge.captain.turns import CaptainTurns
 from clankie_bridge.core.addressing import Names
+from clankie_bridge.desk.absence import Absence
 from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.catching_up import CatchingUp
 from clankie_bridge.desk.changes import Changes
@@ -18,11 +19,13 @@ from clankie_bridge.desk.commands import Commands
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
+from clankie_bridge.desk.missing import Missing
 from clankie_bridge.desk.myself import Myself
 from clankie_bridge.desk.posting import Posting
 from clankie_bridge.desk.reading import Reading
 from clankie_bridge.desk.resumption import Resumption
 from clankie_bridge.desk.room import Rooms
+from clankie_bridge.desk.screening import Screening
 from clankie_bridge.desk.signals import Progress, Signals
 from clankie_bridge.desk.standing import Standing
 from clankie_bridge.desk.tasks import Tasks
@@ -31,9 +34,12 @@ from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Tap
 from clankie_bridge.discord.history import DiscordHistory
 from clankie_bridge.discord.interactions import DiscordResponses
+from clankie_bridge.discord.members import DiscordMembers
+from clankie_bridge.discord.pages import DiscordPages
 from clankie_bridge.discord.rest import Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
 from clankie_bridge.discord.surface import DiscordSurface
+from clankie_bridge.discord.traces import DiscordTraces
 from clankie_bridge.discord.typing import DiscordIndicator
 from clankie_bridge.evidence import EvidenceFile
 from clankie_bridge.instance import Instance
@@ -53,9 +59,12 @@ class _Common:
     captain: CaptainTurns
     patience: Patience
     standing: Standing
+    presence: CaptainPresence
     history: DiscordHistory
     tasks: Tasks
     gate: Gate
+    pages: DiscordPages
+    traces: DiscordTraces
     surface: DiscordSurface
     cards: Cards
     directory: Directory
@@ -70,6 +79,7 @@ class Parts:
     """What runs for as long as the bridge lives."""
 
     ingress: Ingress
+    absence: Absence
     catching_up: CatchingUp
     commands: Commands
     signals: Signals
@@ -96,7 +106,7 @@ class Assembly:
     tap: Tap
     evidence: EvidenceFile
     instance: Instance
-    listens: Callable[[], bool]
+    bot_id: str
 
     def joined(self, rest: Rest, connection: Connection, tasks: Tasks) -> Parts:
         """The parts, of which none works yet."""
@@ -124,10 +134,11 @@ class Assembly:
             log=self.log,
             stands=common.standing.held,
         )
-        ingress, catching_up = self._ingress(common, waiting, resumption)
+        ingress, absence, catching_up = self._ingress(common, rest, waiting, resumption)
         signals = self._signals(common, posting, CaptainActions(connection, PRESENCE, self.log), rest)
         return Parts(
             ingress,
+            absence,
             catching_up,
             self._commands(common, rest),
             signals,
@@ -140,24 +151,28 @@ class Assembly:
 
     def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
         patience = Patience(self.clock, self.jitter, self.log)
+        presence = CaptainPresence(connection, PRESENCE)
         standing = Standing(
-            presence=CaptainPresence(connection, PRESENCE),
+            presence=presence,
             instance=self.instance,
             patience=patience,
-            listens=self.listens,
             clock=self.clock,
             log=self.log,
         )
         gate, directory = Gate(self.clock, standing.proven), Directory()
         surface = DiscordSurface(rest, gate, self.clock, self.jitter, self.log)
         card = switched(directory, {key: room.card for key, room in self.settings.rooms.items()})
+        pages = DiscordPages(rest, gate, self.clock, self.jitter, self.log)
         return _Common(
             captain=CaptainTurns(connection, PRESENCE),
             patience=patience,
             standing=standing,
+            presence=presence,
             history=DiscordHistory(rest, self.log),
             tasks=tasks,
             gate=gate,
+            pages=pages,
+            traces=DiscordTraces(pages, self.bot_id),
             surface=surface,
             cards=Cards(surface=surface, switch=card, tasks=tasks, clock=self.clock),
             directory=directory,
@@ -166,7 +181,8 @@ class Assembly:
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
         return Posting(
-            sender=DiscordSender(rest, common.gate, self.clock, self.jitter, self.log),
+            sender=DiscordSender(rest, common.gate, common.traces, self.clock, self.jitter, self.log),
+            traces=common.traces,
             captain=common.captain,
             patience=common.patience,
             clock=self.clock,
@@ -174,7 +190,9 @@ class Assembly:
             updates_before=common.progress.before_reply,
         )
 
-    def _ingress(self, common: _Common, waiting: Waiting, resumption: Resumption) -> tuple[Ingress, CatchingUp]:
+    def _ingress(
+        self, common: _Common, rest: Rest, waiting: Waiting, resumption: Resumption
+    ) -> tuple[Ingress, Absence, CatchingUp]:
         catching_up = CatchingUp(
             every=self.settings.catch_up_after,
             rooms=common.rooms,
@@ -201,7 +219,35 @@ class Assembly:
             finish=waiting.finish,
             resumed=resumption.taken_up,
         )
-        return self._intake(common, handing, changes), catching_up
+        screening = Screening(policy=admitting(self.settings), evidence=self.evidence, log=self.log, bot=common.bot)
+        absence = self._absence(common, rest, screening, handing)
+        return self._intake(common, handing, changes, screening, absence), absence, catching_up
+
+    def _absence(self, common: _Common, rest: Rest, screening: Screening, handing: Handing) -> Absence:
+        missing = Missing(
+            pages=common.pages,
+            members=DiscordMembers(rest, common.gate),
+            screening=screening,
+            bot=common.bot,
+            deliveries=common.deliveries,
+            surface=common.surface,
+            evidence=self.evidence,
+            tasks=common.tasks,
+            clock=self.clock,
+            log=self.log,
+        )
+        return Absence(
+            presence=common.presence,
+            standing=common.standing,
+            patience=common.patience,
+            missing=missing,
+            policy=admitting(self.settings),
+            rooms=common.rooms,
+            tasks=common.tasks,
+            clock=self.clock,
+            log=self.log,
+            work=handing.work,
+        )
 
     def _changes(self, common: _Common) -> Changes:
         return Changes(
@@ -214,7 +260,9 @@ class Assembly:
             identity=common.bot.identity,
         )
 
-    def _intake(self, common: _Common, handing: Handing, changes: Changes) -> Ingress:
+    def _intake(
+        self, common: _Common, handing: Handing, changes: Changes, screening: Screening, absence: Absence
+    ) -> Ingress:
         return Ingress(
             tap=self.tap,
             directory=common.directory,
@@ -227,6 +275,8 @@ class Assembly:
             work=handing.work,
             changed=changes.taken,
             bot=common.bot,
+            screening=screening,
+            absence=absence,
         )
 
     def _commands(self, common: _Common, rest: Rest) -> Commands:

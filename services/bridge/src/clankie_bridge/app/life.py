@@ -11,11 +11,13 @@ from pydantic import SecretStr
 from clankie_bridge.app.assembly import Assembly, Parts
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.core.pace import Backoff
+from clankie_bridge.desk.absence import Absence
 from clankie_bridge.desk.standing import Standing
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.discord.caution import Caution
 from clankie_bridge.discord.gateway import Gateway, Tap, check_application
 from clankie_bridge.discord.rest import DISCORD, Rest
+from clankie_bridge.discord.token import bot_id
 from clankie_bridge.errors import CannotStart, DiscordAway
 from clankie_bridge.evidence import EvidenceFile
 from clankie_bridge.instance import Instance
@@ -80,7 +82,7 @@ class Bridge:
             tap=self._tap,
             evidence=self._evidence,
             instance=self._instance,
-            listens=lambda: self._gateway.is_connected,
+            bot_id=bot_id(token.get_secret_value()),
         )
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -116,10 +118,11 @@ class Bridge:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._evidence.run())
             parts = self._assembly.joined(rest, connection, Tasks(group, self._log))
-            group.create_task(parts.standing.run())
+            group.create_task(parts.standing.run(lambda: self._listens(parts.absence)))
             group.create_task(self._stay_connected(rest, parts.standing))
             group.create_task(parts.resumption.run())
             group.create_task(parts.ingress.run())
+            group.create_task(parts.absence.run())
             group.create_task(parts.catching_up.run())
             group.create_task(parts.commands.run())
             group.create_task(parts.signals.run())
@@ -144,6 +147,11 @@ class Bridge:
                 self._log.warning("discord_away", code=away.cause)
             await self._clock.sleep(_DISCORD_AWAY.wait(misses, self._jitter()))
             misses += 1
+
+    def _listens(self, absence: Absence) -> bool:
+        """Whether nothing that is written can escape: the gateway is whole, and what was missed before is read."""
+        whole = self._gateway.is_whole and self._gateway.sessions == absence.sessions
+        return whole and absence.is_over
 
     async def _drain(self, parts: Parts) -> None:
         deadline = self._clock.elapsed() + _DRAIN

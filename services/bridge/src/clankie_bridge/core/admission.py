@@ -71,9 +71,14 @@ def judge_place(message: Message | Invocation, policy: Policy, parent_id: str | 
     """The reason against the place it was written in, whoever wrote it."""
     if message.guild_id is None:
         return None if _reads_dm(message.author.id, policy) else Refusal.DM_POLICY
-    if message.guild_id not in policy.guilds and "*" not in policy.guilds:
+    return judge_channel(policy, message.guild_id, message.channel_id, parent_id)
+
+
+def judge_channel(policy: Policy, guild_id: str, channel_id: str, parent_id: str | None) -> Refusal | None:
+    """The reason against a channel of a guild."""
+    if guild_id not in policy.guilds and "*" not in policy.guilds:
         return Refusal.GUILD_NOT_ADMITTED
-    if policy.channels and message.channel_id not in policy.channels and parent_id not in policy.channels:
+    if policy.channels and channel_id not in policy.channels and parent_id not in policy.channels:
         return Refusal.CHANNEL_NOT_ADMITTED
     return None
 

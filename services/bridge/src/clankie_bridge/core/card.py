@@ -11,6 +11,8 @@ FIRST_AFTER: Final = timedelta(seconds=5)
 EDIT_EVERY: Final = timedelta(seconds=2)
 """The shortest time between two changes of a card. Source: ROOM-4."""
 
+_HEAD: Final = "🛠️ At work: "
+
 CATEGORIES: Final = 12
 """Categories that a card names; the rest is one number."""
 
@@ -98,10 +100,15 @@ def step(card: Card, now: timedelta) -> Step:
     return Write(said) if now >= due else Later(due)
 
 
+def is_card(words: str) -> bool:
+    """Whether a message of his is a card."""
+    return words.startswith(_HEAD)
+
+
 def text(counts: Mapping[str, int]) -> str:
     """The card's words: categories and how often, nothing that a tool was asked or has found."""
     named = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     said = [f"{name.replace('_', ' ')} x {count}" for name, count in named[:CATEGORIES]]
     if len(named) > CATEGORIES:
         said.append(f"other x {sum(count for _, count in named[CATEGORIES:])}")
-    return f"🛠️ At work: {', '.join(said)}"
+    return f"{_HEAD}{', '.join(said)}"

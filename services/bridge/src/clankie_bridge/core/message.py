@@ -28,6 +28,16 @@ def written_at(message_id: str) -> datetime:
     return _EPOCH + timedelta(milliseconds=int(message_id) >> 22)
 
 
+def first_id_at(moment: datetime) -> str:
+    """The lowest snowflake that something made at this instant can have."""
+    return str(max((moment - _EPOCH) // timedelta(milliseconds=1), 0) << 22)
+
+
+def id_before(message_id: str) -> str:
+    """The snowflake in front of one, so that reading from it begins with the message itself."""
+    return str(max(int(message_id) - 1, 0)) if message_id.isdecimal() else "0"
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who wrote, with a name that is safe to show and never to trust."""

@@ -40,7 +40,8 @@ class Deliveries:
 
     def open(self, delivery_id: str, message_id: str, room: Room, trigger: Trigger | None) -> Delivery:
         """Begin to follow a delivery."""
-        delivery = self._open[delivery_id] = Delivery(delivery_id, message_id, room, trigger)
+        addressed = trigger is not None and trigger.addressed
+        delivery = self._open[delivery_id] = Delivery(delivery_id, message_id, room, trigger, addressed=addressed)
         room.open += 1
         if len(self._open) >= UNDER_WAY:
             self._free.clear()

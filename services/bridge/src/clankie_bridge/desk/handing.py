@@ -83,15 +83,15 @@ class Handing:
 
     def work(self, room: Room) -> None:
         """See to it that somebody works on what waits in a room."""
-        if not room.busy:
+        if not room.busy and not room.held:
             room.busy = True
             self._tasks.spawn(self._work(room), "room")
 
     async def _work(self, room: Room) -> None:
         try:
-            while room.waiting:
+            while room.waiting and not room.held:
                 await self._guarded(self._await_preview(room))
-                if room.waiting:
+                if room.waiting and not room.held:
                     item = room.waiting.popleft()
                     self._rooms.waiting -= 1
                     await self._guarded(self._take(room, item))
@@ -233,6 +233,7 @@ class Handing:
         if delivery.gone and (not before or await self._captain.withdraw(delivery.id) is not Changed.STARTED):
             return None
         delivery.attempted = True
+        delivery.doubted = delivery.doubted or before
         try:
             answer = await self._captain.hand_over(trigger)
         except CaptainAway as away:

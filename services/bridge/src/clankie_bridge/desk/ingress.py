@@ -2,16 +2,15 @@
 
 import asyncio
 import contextlib
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 
-from clankie_bridge.core import admission
-from clankie_bridge.core.admission import Policy, Refusal
+from clankie_bridge.core.admission import Policy
 from clankie_bridge.core.message import Message
 from clankie_bridge.desk.myself import Myself
 from clankie_bridge.desk.room import WAITING, WAITING_A_ROOM, Item, Room, Rooms, Said, Talk
+from clankie_bridge.desk.screening import Screening, Verdict
 from clankie_bridge.discord import normalize
 from clankie_bridge.discord.directory import Directory
 from clankie_bridge.discord.gateway import Tap
@@ -21,25 +20,22 @@ from clankie_bridge.log import place_of
 from clankie_bridge.ports import Evidence, Happened, History, Log
 from clankie_settings.clock import Clock
 
-SEEN: Final = 10_000
-"""Message ids that are remembered so that a replayed event starts nothing."""
-
-REMEDIES: Final = {
-    Refusal.DM_POLICY: "set CLANKIE_DISCORD_DM_POLICY to owner or allowlist, and CLANKIE_OWNER_ID",
-    Refusal.GUILD_NOT_ADMITTED: "add the guild's id to CLANKIE_DISCORD_GUILDS",
-    Refusal.CHANNEL_NOT_ADMITTED: "add the channel's id to CLANKIE_DISCORD_CHANNELS, or empty that list",
-    Refusal.ACTOR_NOT_ADMITTED: "add the user to CLANKIE_DISCORD_USERS or a role to CLANKIE_DISCORD_ROLES",
-}
-"""What the owner does about a refusal that comes from a setting."""
-
-NOTHING_SEEN: Final = (
-    "a message came with nothing in it: if people see words there, the Message Content intent is off or was withdrawn"
-)
-
-_GUILDS_TOLD: Final = 1_000
 _EVENTS_A_TURN: Final = 64
 _PARENTS_ASKED: Final = 1_000
 _PARENT_S: Final = 3.0
+
+
+class Away(Protocol):
+    """Whoever has to know when a session of the gateway's begins, which knows nothing of the one before."""
+
+    def begin(self, payload: Json) -> None:
+        """A session has begun; the payload is that of READY."""
+
+    def note(self, name: str, payload: Json) -> None:
+        """An event about a guild or its channels."""
+
+    def meet(self, room: Room) -> None:
+        """Something came from a room."""
 
 
 class Ingress:
@@ -59,6 +55,8 @@ class Ingress:
         work: Callable[[Room], None],
         changed: Callable[[Room, Change], bool],
         bot: Myself,
+        screening: Screening,
+        absence: Away,
     ) -> None:
         self._tap = tap
         self._directory = directory
@@ -71,11 +69,10 @@ class Ingress:
         self._work = work
         self._change = changed
         self._bot = bot
-        self._seen: OrderedDict[str, None] = OrderedDict()
-        self._told: set[tuple[str | None, Refusal]] = set()
+        self._screening = screening
+        self._absence = absence
         self._asked: set[str] = set()
         self._overflowing: set[str] = set()
-        self._nothing_seen = False
 
     async def run(self) -> None:
         """Take events for as long as the bridge lives."""
@@ -107,35 +104,25 @@ class Ingress:
             self._bot.id = snowflake(json_object(payload.get("user")).get("id"))
             # A new session gets no replay of what the last one missed.
             self._rooms.chill()
+            self._absence.begin(payload)
             self._log.info("gateway_ready", guilds=len(payload.get("guilds") or ()))
         else:
             self._directory.note(name, payload)
+            self._absence.note(name, payload)
 
     async def _created(self, payload: Json) -> None:
-        message, bot_id = normalize.message(payload), self._bot.id
-        if message is None or bot_id is None:
+        message = normalize.message(payload)
+        if message is None or self._bot.id is None:
             self._evidence.record(Happened.DROPPED, "unknown", "unknown", "malformed")
             return
-        if message.id in self._seen:
+        if not self._screening.is_new(message):
             self._evidence.record(Happened.DEDUPLICATED, message.id, message.channel_id)
             return
-        self._see(message.id)
-        parent_id = await self._parent(message) if message.in_thread else None
-        refusal = admission.judge(message, self._policy, bot_id, parent_id)
-        if refusal is not None:
-            self._refuse(message, refusal)
-            if refusal in (Refusal.GUILD_NOT_ADMITTED, Refusal.CHANNEL_NOT_ADMITTED, Refusal.DM_POLICY):
-                return
-            if not admission.is_room_talk(message, self._policy, bot_id, parent_id):
-                return
+        verdict = self._screening.judged(message, await self._parent(message) if message.in_thread else None)
+        if verdict is Verdict.TURN:
+            self._put(self._rooms.at(message.channel_id, message.guild_id), Said(message, self._clock.elapsed()))
+        elif verdict is Verdict.TALK:
             self._keep_as_talk(message)
-            return
-        self._put(self._rooms.at(message.channel_id, message.guild_id), Said(message, self._clock.elapsed()))
-
-    def _see(self, message_id: str) -> None:
-        self._seen[message_id] = None
-        if len(self._seen) > SEEN:
-            self._seen.popitem(last=False)
 
     def _keep_as_talk(self, message: Message) -> None:
         """Not a turn, but something that a later turn may need to know."""
@@ -149,6 +136,7 @@ class Ingress:
             self._put(room, change)
 
     def _put(self, room: Room, item: Item) -> None:
+        self._absence.meet(room)
         if len(room.waiting) >= WAITING_A_ROOM or self._rooms.waiting >= WAITING:
             room.chill()
             if room.channel_id not in self._overflowing:
@@ -161,19 +149,6 @@ class Ingress:
         room.waiting.append(item)
         self._rooms.waiting += 1
         self._work(room)
-
-    def _refuse(self, message: Message, refusal: Refusal) -> None:
-        self._evidence.record(Happened.DROPPED, message.id, message.channel_id, refusal)
-        remedy = REMEDIES.get(refusal)
-        if remedy is None:
-            if refusal is Refusal.EMPTY and message.guild_id is not None and not self._nothing_seen:
-                self._nothing_seen = True
-                self._log.warning("empty_message", guild=message.guild_id, remedy=NOTHING_SEEN)
-            return
-        key = (message.guild_id, refusal)
-        if key not in self._told and len(self._told) < _GUILDS_TOLD:
-            self._told.add(key)
-            self._log.warning("not_admitted", guild=message.guild_id or "dm", reason=refusal.value, remedy=remedy)
 
     async def _parent(self, message: Message) -> str | None:
         guild_id, channel_id = message.guild_id, message.channel_id

@@ -1,15 +1,19 @@
 """Words go into a room one after the other, each part with its receipt. Source: OUT-2, OUT-4, C30."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import notices, render
+from clankie_bridge.core.lateness import left_to_post
+from clankie_bridge.core.message import id_before, written_at
 from clankie_bridge.core.nonce import Purpose, nonce
 from clankie_bridge.core.render import Part, Words
 from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.errors import CaptainError
-from clankie_bridge.ports import Captain, Log, Outgoing, Posted, Refused, Sender
+from clankie_bridge.ports import Captain, Log, Outgoing, Posted, Refused, Search, Sender, Traces
 from clankie_settings.clock import Clock
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
@@ -19,6 +23,37 @@ INCOMPLETE: Final = "incomplete"
 """Evidence code of a reply of which some parts are in the room and others never will be. Source: C30."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Words that are no reply.
+
+    Attributes:
+        after: The message behind which they stand.
+        inherited: Whether an earlier life of the bridge may have posted them.
+    """
+
+    purpose: Purpose
+    room: Room
+    action_id: str
+    parts: tuple[Part, ...]
+    reply_to: str | None
+    after: str
+    inherited: bool
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where the next part of a reply goes, and until when."""
+
+    purpose: Purpose
+    delivery: Delivery
+    until: timedelta
+    after: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.after = id_before(self.delivery.message_id)
+
+
 class Posting:
     """The only way into a room: its door is held from the first part until the last receipt."""
 
@@ -26,6 +61,7 @@ class Posting:
         self,
         *,
         sender: Sender,
+        traces: Traces,
         captain: Captain,
         patience: Patience,
         clock: Clock,
@@ -33,6 +69,7 @@ class Posting:
         updates_before: Callable[[Delivery, int], Awaitable[None]],
     ) -> None:
         self._sender = sender
+        self._traces = traces
         self._captain = captain
         self._patience = patience
         self._clock = clock
@@ -42,7 +79,7 @@ class Posting:
     async def reply(self, delivery: Delivery, result: Replied, parts_posted: int) -> str | None:
         """Post a reply, but for the parts that are there already; a code where not all of it is in the room.
 
-        Source: OUT-4, C30.
+        Source: OUT-1, OUT-4, OUT-5, C30.
         """
         if result.after_action is not None:
             await self._updates_before(delivery, result.after_action)
@@ -68,8 +105,9 @@ class Posting:
         """
         async with delivery.room.door:
             delivery.sending = True
-            words = Words(notices.notice(failure))
-            outcome = await self._send("notice", delivery.room, delivery.id, 1, words, delivery.answers)
+            parts = (Words(notices.notice(failure)),)
+            (earlier,) = await self._earlier(delivery, parts)
+            outcome = await self._part(_Place("notice", delivery, self._until(delivery)), 1, parts[0], earlier)
             await self._receipt(delivery, _receipt(1, 1, outcome))
 
     async def nothing(self, delivery: Delivery, code: str) -> None:
@@ -77,29 +115,38 @@ class Posting:
         async with delivery.room.door:
             await self._receipt(delivery, Receipt(part=1, of=1, code=code, posted_at=self._clock.now()))
 
-    async def words(
-        self, purpose: Purpose, room: Room, action_id: str, parts: Sequence[Part], reply_to: str | None
-    ) -> ActionReceipt:
-        """Post words that are no reply; the caller holds the room's door."""
+    async def words(self, extra: Extra) -> ActionReceipt:
+        """Post words that are no reply; the caller holds the room's door.
+
+        Source: OUT-1.
+        """
         first: str | None = None
-        for number, part in enumerate(parts, start=1):
-            outcome = await self._send(purpose, room, action_id, number, part, reply_to if number == 1 else None)
+        after, parts, channel_id = extra.after, extra.parts, extra.room.channel_id
+        found: tuple[str | None, ...] = (None,) * len(parts)
+        if extra.inherited:
+            found = await self._traces.of(Search(channel_id, parts, extra.reply_to, after))
+        for number, (part, earlier) in enumerate(zip(parts, found, strict=True), start=1):
+            named = nonce(extra.purpose, channel_id, extra.action_id, number)
+            reply_to = extra.reply_to if number == 1 else None
+            outcome = _posted(earlier) or await self._sender.send(Outgoing(channel_id, part, named, reply_to, after))
             if isinstance(outcome, Refused):
                 return ActionReceipt(ok=False, message_id=first, code=outcome.code)
-            first = first or outcome.message_id
+            first, after = first or outcome.message_id, outcome.message_id
         if first is None:
             return ActionReceipt(ok=False, code="empty_text")
         return ActionReceipt(ok=True, message_id=first)
 
     async def _parts(self, delivery: Delivery, parts: Sequence[Part], parts_posted: int) -> str | None:
         refused: Refused | None = None
-        there = parts_posted
-        for number, part in enumerate(parts, start=1):
+        there, place = parts_posted, _Place("reply", delivery, self._until(delivery))
+        for number, (part, earlier) in enumerate(
+            zip(parts, await self._earlier(delivery, parts), strict=True), start=1
+        ):
             if number <= parts_posted:
+                place.after = earlier or place.after
                 continue
             if refused is None:
-                reply_to = delivery.answers if number == 1 else None
-                outcome = await self._send("reply", delivery.room, delivery.id, number, part, reply_to)
+                outcome = await self._part(place, number, part, earlier)
                 refused = outcome if isinstance(outcome, Refused) else None
                 there += isinstance(outcome, Posted)
             else:
@@ -110,11 +157,30 @@ class Posting:
         self._log.error("reply_incomplete", delivery=delivery.id, room=delivery.room.channel_id, code=refused.code)
         return INCOMPLETE if there else refused.code
 
-    async def _send(
-        self, purpose: Purpose, room: Room, subject: str, number: int, part: Part, reply_to: str | None
-    ) -> Posted | Refused:
-        named = nonce(purpose, room.channel_id, subject, number)
-        return await self._sender.send(Outgoing(room.channel_id, part, named, reply_to))
+    async def _earlier(self, delivery: Delivery, parts: Sequence[Part]) -> tuple[str | None, ...]:
+        """For each part the message that an earlier life of the bridge has posted it as. Source: OUT-1."""
+        if not delivery.inherited:
+            return (None,) * len(parts)
+        after = id_before(delivery.message_id)
+        search = Search(delivery.room.channel_id, tuple(parts), delivery.message_id, after, delivery.settled_at)
+        return await self._traces.of(search)
+
+    async def _part(self, place: "_Place", number: int, part: Part, earlier: str | None) -> Posted | Refused:
+        delivery = place.delivery
+        outcome: Posted | Refused | None = _posted(earlier)
+        if outcome is None:
+            channel_id = delivery.room.channel_id
+            named = nonce(place.purpose, channel_id, delivery.id, number)
+            reply_to = delivery.answers if number == 1 else None
+            outcome = await self._sender.send(Outgoing(channel_id, part, named, reply_to, place.after, place.until))
+        if isinstance(outcome, Posted):
+            place.after = outcome.message_id
+        return outcome
+
+    def _until(self, delivery: Delivery) -> timedelta:
+        """When it is too late for words, on the clock of elapsed time. Source: OUT-5."""
+        left = left_to_post(delivery.settled_at, self._clock.now(), addressed=delivery.addressed)
+        return self._clock.elapsed() + left
 
     async def _receipt(self, delivery: Delivery, receipt: Receipt) -> None:
         async def attempt() -> bool:
@@ -124,6 +190,10 @@ class Posting:
             await self._patience.until_done(attempt)
         except CaptainError as error:
             self._log.error("receipt_refused", delivery=delivery.id, part=receipt.part, kind=type(error).__name__)
+
+
+def _posted(earlier: str | None) -> Posted | None:
+    return None if earlier is None else Posted(earlier, written_at(earlier))
 
 
 def _receipt(part: int, of: int, outcome: Posted | Refused) -> Receipt:

@@ -49,7 +49,8 @@ class Resumption:
                 continue
             room = self._rooms.at(each.room.channel_id, each.room.guild_id)
             delivery = self._deliveries.open(each.delivery_id, each.message_id, room, None)
-            delivery.attempted = delivery.accepted = True
+            delivery.attempted = delivery.accepted = delivery.inherited = True
+            delivery.addressed, delivery.settled_at = each.addressed, each.settled_at
             answer = each.result or Pending(state="queued", delivery_id=each.delivery_id)
             self._waiting.finish(delivery, answer, each.parts_posted)
         if owed:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from clankie_bridge.core.card import Card
@@ -64,6 +64,10 @@ class Delivery:
         typing: The lighting of the indicator that is under way.
         actions: Numbers of actions for it that are not done.
         card: Its tool-activity card.
+        addressed: Whether somebody called him.
+        inherited: Whether an earlier life of the bridge may have posted something for it.
+        doubted: Whether an answer of the captain's about it was lost, so that its result may be older than it seems.
+        settled_at: When it settled, where that was not just now.
     """
 
     id: str
@@ -80,6 +84,10 @@ class Delivery:
     typing: asyncio.Task[None] | None = None
     actions: set[int] = field(default_factory=set[int])
     card: Card | None = None
+    addressed: bool = False
+    inherited: bool = False
+    doubted: bool = False
+    settled_at: datetime | None = None
 
     @property
     def answers(self) -> str | None:
@@ -107,6 +115,7 @@ class Room:
         stirred: Set where something in ``waiting`` has changed.
         busy: Whether somebody works on ``waiting``.
         open: Deliveries of this room that are not complete.
+        held: How many readings of what was missed here have to end before anything goes on.
     """
 
     channel_id: str
@@ -121,6 +130,7 @@ class Room:
     warm: bool = False
     busy: bool = False
     open: int = 0
+    held: int = 0
 
     def remember(self, message: Message) -> None:
         """Add a message to the window, where the window is complete."""
@@ -167,7 +177,7 @@ class Room:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is under way."""
-        return not self.busy and not self.waiting and not self.open and not self.drifted
+        return not (self.busy or self.waiting or self.open or self.drifted or self.held)
 
 
 class Rooms:

@@ -12,16 +12,18 @@ from typing import Final, assert_never
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import render
+from clankie_bridge.core.message import id_before
 from clankie_bridge.core.render import Words
 from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
-from clankie_bridge.desk.posting import Posting
+from clankie_bridge.desk.posting import Extra, Posting
 from clankie_bridge.desk.room import Delivery, Rooms
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses
 from clankie_bridge.ports import Actions, Captain, Indicator, Log, Signal, Surface
 from clankie_settings import bounds
 from clankie_settings.wire.action import Clear, Post, React, Speak, StoredAction, TextUpdate, ToolActivity, Typing
+from clankie_settings.wire.lease import Lease
 from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.result import Replied
 
@@ -81,7 +83,7 @@ class Signals:
         rooms: Rooms,
         tasks: Tasks,
         log: Log,
-        stands: Callable[[], Awaitable[object]],
+        stands: Callable[[], Awaitable[Lease]],
     ) -> None:
         self._actions = actions
         self._progress = progress
@@ -96,11 +98,12 @@ class Signals:
         self._tasks = tasks
         self._log = log
         self._stands = stands
+        self._inherited = 0
         self._done: OrderedDict[str, ActionReceipt | None] = OrderedDict()
 
     async def run(self) -> None:
         """Read the stream, and read on where it broke."""
-        await self._stands()
+        self._inherited = (await self._stands()).last_action
         misses = 0
         while True:
             try:
@@ -168,7 +171,7 @@ class Signals:
                 case TextUpdate():
                     receipt = await self._update(action, sequence, delivery)
                 case Post():
-                    receipt = await self._post(action)
+                    receipt = await self._post(action, sequence)
                 case React():
                     receipt = await self._react(action, delivery)
                 case Speak():
@@ -188,7 +191,15 @@ class Signals:
             if _is_superseded(delivery, sequence):
                 return ActionReceipt(ok=False, code="superseded")
             return await self._posting.words(
-                "update", delivery.room, action.action_id, (Words(action.text),), delivery.answers
+                Extra(
+                    purpose="update",
+                    room=delivery.room,
+                    action_id=action.action_id,
+                    parts=(Words(action.text),),
+                    reply_to=delivery.answers,
+                    after=id_before(delivery.message_id),
+                    inherited=self._is_inherited(sequence),
+                )
             )
 
     async def _react(self, action: React, delivery: Delivery | None) -> ActionReceipt:
@@ -197,10 +208,24 @@ class Signals:
         done = await self._surface.react(delivery.room.channel_id, delivery.message_id, action.emoji)
         return ActionReceipt(ok=done.code is None, code=done.code)
 
-    async def _post(self, action: Post) -> ActionReceipt:
+    async def _post(self, action: Post, sequence: int | None) -> ActionReceipt:
         room = self._rooms.at(action.room.channel_id, action.room.guild_id)
         async with room.door:
-            return await self._posting.words("post", room, action.action_id, render.parts(action.text), action.reply_to)
+            return await self._posting.words(
+                Extra(
+                    purpose="post",
+                    room=room,
+                    action_id=action.action_id,
+                    parts=render.parts(action.text),
+                    reply_to=action.reply_to,
+                    after=id_before(action.reply_to or action.delivery_id),
+                    inherited=self._is_inherited(sequence),
+                )
+            )
+
+    def _is_inherited(self, sequence: int | None) -> bool:
+        """Whether an earlier life of the bridge may have carried an action out. Source: OUT-1."""
+        return sequence is not None and sequence <= self._inherited
 
     async def _acknowledge(self, action_id: str, receipt: ActionReceipt) -> None:
         async def attempt() -> None:

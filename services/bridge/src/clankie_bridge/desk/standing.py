@@ -38,14 +38,12 @@ class Standing:
         presence: Presence,
         instance: Instance,
         patience: Patience,
-        listens: Callable[[], bool],
         clock: Clock,
         log: Log,
     ) -> None:
         self._presence = presence
         self._instance = instance
         self._patience = patience
-        self._listens = listens
         self._clock = clock
         self._log = log
         self._terms: asyncio.Future[Lease] = asyncio.get_running_loop().create_future()
@@ -56,8 +54,10 @@ class Standing:
         self._refused_since: timedelta | None = None
         self.listening_at: datetime | None = None
 
-    async def run(self) -> None:
+    async def run(self, listens: Callable[[], bool]) -> None:
         """Ask for the lease, and renew it for as long as the bridge lives.
+
+        ``listens`` tells whether nothing that is written can escape just now.
 
         Raises:
             CannotStart: Another bridge has it.
@@ -65,7 +65,7 @@ class Standing:
         misses = 0
         while True:
             try:
-                await self._renew()
+                await self._renew(listens())
             except PresenceTaken:
                 await self._refused()
             except (CaptainAway, CaptainRefuses) as error:
@@ -79,6 +79,10 @@ class Standing:
                 misses = 0
                 self._wanted.clear()
                 await pause(self._clock, bounds.LEASE_RENEWED_EVERY, self._wanted)
+
+    def renew(self) -> None:
+        """Renew now, since something has changed."""
+        self._wanted.set()
 
     async def held(self) -> Lease:
         """Wait until the lease is this process's; what was agreed then."""
@@ -113,12 +117,12 @@ class Standing:
     def _stands(self) -> bool:
         return self._until is not None and self._clock.elapsed() < self._until
 
-    async def _renew(self) -> None:
-        asked_at, now, listens = self._clock.elapsed(), self._clock.now(), self._listens()
+    async def _renew(self, listening: bool) -> None:
+        asked_at, now = self._clock.elapsed(), self._clock.now()
         request = LeaseRequest(
             instance_id=self._instance.id,
             ttl_s=bounds.LEASE_SECONDS,
-            listening=listens,
+            listening=listening,
             replaces=self._instance.replaces if not self._terms.done() else None,
         )
         lease = await self._presence.lease(request)
@@ -131,7 +135,7 @@ class Standing:
         elif lease.fence != self._terms.result().fence:
             # Another one held it in between, and may have posted what this one still has in hand.
             raise CannotStart(TAKEN_OVER)
-        if listens:
+        if listening:
             self.listening_at = now
         self._until = asked_at + _TTL
         async with self._renewed:

@@ -17,7 +17,14 @@ class Tasks:
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """Start a piece of work."""
-        task = self._group.create_task(self._guarded(work, name), name=name)
+        guarded = self._guarded(work, name)
+        try:
+            task = self._group.create_task(guarded, name=name)
+        except RuntimeError:
+            # The group ends, and with it whoever asks for more.
+            guarded.close()
+            work.close()
+            raise asyncio.CancelledError from None
         # One that is cancelled before its first step never comes to its work, which would stay open.
         task.add_done_callback(lambda _: work.close())
         return task

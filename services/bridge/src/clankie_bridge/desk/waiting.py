@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, assert_never
 
 from clankie_bridge.captain.patience import AWAY, Patience
@@ -63,6 +63,8 @@ class Waiting:
     async def _finish(self, delivery: Delivery, answer: Settled | Pending, parts_posted: int) -> None:
         try:
             result = await self._settled(delivery) if isinstance(answer, Pending) else answer
+            if result.owed and delivery.doubted and delivery.settled_at is None:
+                delivery.settled_at = await self._settled_at(delivery)
             delivery.settled = result
             self._cards.end(delivery)
             if not isinstance(result, Replied):
@@ -87,7 +89,7 @@ class Waiting:
             try:
                 answer = await ask()
             except (CaptainAway, CaptainRefuses) as error:
-                ask = again
+                ask, delivery.doubted = again, True
                 await self._patience.pause(error, misses)
                 misses += 1
                 continue
@@ -107,6 +109,11 @@ class Waiting:
             early = early + 1 if self._clock.elapsed() - asked_at < _TOO_SOON else 0
             if early:
                 await self._clock.sleep(AWAY.wait(early, self._jitter()))
+
+    async def _settled_at(self, delivery: Delivery) -> datetime | None:
+        """When it settled: after an outage nobody here can say how long ago that was. Source: OUT-5."""
+        owed = await self._patience.until_done(self._captain.owed)
+        return next((each.settled_at for each in owed if each.delivery_id == delivery.id), None)
 
     async def _conclude(self, delivery: Delivery, result: Settled, parts_posted: int) -> None:
         room = delivery.room

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from clankie_bridge.core.handover import Place
 from clankie_bridge.core.message import THREAD_TYPES
+from clankie_bridge.core.missed import Channel
 from clankie_bridge.core.text import inert_name
 from clankie_bridge.discord.payloads import Json, json_object, number, objects, snowflake
 from clankie_settings import bounds
@@ -98,6 +99,23 @@ class Directory:
         channel_id = snowflake(channel.get("id")) or ""
         guild.channel_names.pop(channel_id, None)
         guild.parents.pop(channel_id, None)
+
+
+def channels_of(payload: Json) -> tuple[Channel, ...]:
+    """The channels and active threads that a GUILD_CREATE event names, with the newest message of each."""
+    guild_id = snowflake(payload.get("id"))
+    found = (*objects(payload.get("channels")), *objects(payload.get("threads")))
+    return tuple(
+        Channel(
+            channel_id,
+            guild_id,
+            number(each.get("type")),
+            snowflake(each.get("parent_id")) if number(each.get("type")) in THREAD_TYPES else None,
+            snowflake(each.get("last_message_id")),
+        )
+        for each in found
+        if (channel_id := snowflake(each.get("id"))) is not None
+    )
 
 
 def _shown(value: object) -> str | None:

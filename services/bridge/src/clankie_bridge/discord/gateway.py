@@ -123,7 +123,11 @@ class Tap:
 
 
 class Gateway:
-    """hikari, reduced to its connection: a narrow cache, no banner, no logging of its own."""
+    """hikari, reduced to its connection: a narrow cache, no banner, no logging of its own.
+
+    Attributes:
+        sessions: How many sessions have begun, each without what the one before may have missed.
+    """
 
     def __init__(self, token: SecretStr, rest_url: str | None, tap: Tap, log: Log) -> None:
         intents = hikari.Intents
@@ -150,8 +154,12 @@ class Gateway:
         self._tap = tap
         self._log = log
         self._registered = False
+        self._whole = False
+        self.sessions = 0
         self._bot.event_manager.subscribe(hikari.ShardPayloadEvent, self._take)
         self._bot.event_manager.subscribe(hikari.ShardReadyEvent, self._register)
+        self._bot.event_manager.subscribe(hikari.ShardDisconnectedEvent, self._lose)
+        self._bot.event_manager.subscribe(hikari.ShardResumedEvent, self._resume)
 
     async def run(self) -> None:
         """Connect and stay connected until the gateway is closed for good.
@@ -193,7 +201,21 @@ class Gateway:
 
     async def _take(self, event: hikari.ShardPayloadEvent) -> None:
         # No await before the put: handlers start in the events' order.
+        if event.name == "READY":
+            self.sessions += 1
+            self._whole = True
         self._tap.put(event.name, event.payload)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing that happens can be missed: connected, and either resumed or begun anew. Source: ING-9."""
+        return self._whole and self.is_connected
+
+    async def _lose(self, _: hikari.ShardDisconnectedEvent) -> None:
+        self._whole = False
+
+    async def _resume(self, _: hikari.ShardResumedEvent) -> None:
+        self._whole = True
 
     async def _register(self, event: hikari.ShardReadyEvent) -> None:
         """Tell Discord the slash commands, once: for everywhere, since those of a guild would be missing in DMs.

@@ -6,12 +6,14 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
+from clankie_bridge.core.lateness import EXPIRED
+from clankie_bridge.core.message import written_at
 from clankie_bridge.core.pace import Backoff, Bucket, Rate
 from clankie_bridge.core.render import TextFile
 from clankie_bridge.discord.payloads import json_object, snowflake
 from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.errors import DiscordAway
-from clankie_bridge.ports import Log, Outgoing, Posted, Refused
+from clankie_bridge.ports import Log, Outgoing, Posted, Refused, Search, Traces
 from clankie_settings.clock import Clock
 
 EVERYWHERE: Final = Rate(burst=40, every=timedelta(milliseconds=25))
@@ -19,6 +21,9 @@ EVERYWHERE: Final = Rate(burst=40, every=timedelta(milliseconds=25))
 
 ONE_ROOM: Final = Rate(burst=5, every=timedelta(seconds=1))
 """Sends into one room: 5 in 5 s, Discord's own limit. Source: OUT-2."""
+
+NONCE_TRUSTED: Final = timedelta(minutes=1)
+"""How long after a lost answer a repetition is left to the nonce alone; then the room is read first. Source: OUT-1."""
 
 _BETWEEN_ATTEMPTS: Final = Backoff(timedelta(milliseconds=500), timedelta(seconds=30))
 _AFTER_UNAUTHORIZED: Final = timedelta(seconds=60)
@@ -52,6 +57,17 @@ class Gate:
             # Last of all: however long this took, nobody else may act in this bridge's name by now.
             await self._proven()
 
+    async def read(self) -> None:
+        """Wait for the turn of a request that only reads."""
+        self._everywhere, globally = self._everywhere.take(self._clock.elapsed())
+        if globally:
+            await self._clock.sleep(globally)
+
+    def hold_reads(self, answer: Answer) -> None:
+        """Discord said to wait with reading: one room is no matter of the others."""
+        if answer.everywhere:
+            self.hold("", answer)
+
     def hold(self, channel_id: str, answer: Answer) -> None:
         """Discord said to wait: in this room, or everywhere."""
         now, wait = self._clock.elapsed(), timedelta(seconds=answer.wait_s)
@@ -67,12 +83,33 @@ class Gate:
             self._rooms.popitem(last=False)
 
 
+class Doubt:
+    """Whether an attempt may have posted something, and when: Discord knows a nonce for a few minutes only."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since: timedelta | None = None
+
+    def judge(self, answer: Answer | None) -> None:
+        """An attempt has ended; without an answer, or with a fault of Discord's, it may have been done."""
+        if (answer is None or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR) and self._since is None:
+            self._since = self._clock.elapsed()
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the nonce can no longer be trusted to make a repetition harmless."""
+        return self._since is not None and self._clock.elapsed() - self._since >= NONCE_TRUSTED
+
+
 class DiscordSender:
     """Posts parts; the one place that decides when a send is tried again."""
 
-    def __init__(self, rest: Rest, gate: Gate, clock: Clock, jitter: Callable[[], float], log: Log) -> None:
+    def __init__(
+        self, rest: Rest, gate: Gate, traces: Traces, clock: Clock, jitter: Callable[[], float], log: Log
+    ) -> None:
         self._rest = rest
         self._gate = gate
+        self._traces = traces
         self._clock = clock
         self._jitter = jitter
         self._log = log
@@ -80,12 +117,17 @@ class DiscordSender:
     async def send(self, outgoing: Outgoing) -> Posted | Refused:
         """Post one part, or say why it never can be; other failures are tried again with the same nonce.
 
-        Source: OUT-3, OUT-4, C19.
+        Source: OUT-1, OUT-3, OUT-4, OUT-5, C19.
         """
-        reply_to, attempt = outgoing.reply_to, 0
+        reply_to, attempt, doubt = outgoing.reply_to, 0, Doubt(self._clock)
         while True:
+            if doubt.is_old and (seen := await self._seen(outgoing)) is not None:
+                return seen
             await self._gate.passed(outgoing.channel_id)
+            if outgoing.until is not None and self._clock.elapsed() >= outgoing.until:
+                return Refused(EXPIRED, self._clock.now())
             answer = await self._attempt(outgoing, reply_to)
+            doubt.judge(answer)
             if answer is not None:
                 posted = snowflake(answer.fields.get("id")) if answer.ok else None
                 if posted is not None:
@@ -99,6 +141,14 @@ class DiscordSender:
                     return Refused(refusal_code(answer), self._clock.now())
             await self._wait(outgoing.channel_id, answer, attempt)
             attempt += 1
+
+    async def _seen(self, outgoing: Outgoing) -> Posted | None:
+        """The part, where an attempt whose answer was lost has posted it after all."""
+        if outgoing.after is None:
+            return None
+        search = Search(outgoing.channel_id, (outgoing.part,), outgoing.reply_to, outgoing.after)
+        (found,) = await self._traces.of(search)
+        return None if found is None else Posted(found, written_at(found))
 
     async def _attempt(self, outgoing: Outgoing, reply_to: str | None) -> Answer | None:
         file = None
