@@ -97,6 +97,33 @@ COVERED_MESSAGES: Final = 20
 ROLES: Final = 100
 """Role ids an actor carries at most. Source: wire.md."""
 
+DIAGRAM_ITEMS: Final = 30
+"""Boxes of a diagram, or columns of one box, at most. Source: ART-2."""
+
+DIAGRAM_PARTIES: Final = 12
+"""Parties of a sequence diagram at most. Source: ART-2."""
+
+DIAGRAM_LINKS: Final = 60
+"""Arrows of a diagram at most. Source: ART-2."""
+
+DIAGRAM_NAME_CHARS: Final = 60
+"""Longest id or type in a diagram, in characters. Source: ART-2."""
+
+DIAGRAM_LABEL_CHARS: Final = 120
+"""Longest label in a diagram, in characters. Source: ART-2."""
+
+DRAWING_TIME: Final = timedelta(seconds=60)
+"""How long drawing a diagram may take, in wall time and in processor time, until it is killed. Source: ART-2."""
+
+DRAWING_MEMORY: Final = 1024 * 1024 * 1024
+"""Address space of the process that draws, in bytes. Source: ART-2."""
+
+DRAWING_SIDE: Final = 4_000
+"""Longest side of a drawing, in pixels; a larger one is drawn smaller. Source: ART-2."""
+
+ARTIFACT_BYTES: Final = 8 * 1024 * 1024
+"""Largest file that a tool makes, in bytes: what Discord takes from anybody. Source: ART-3."""
+
 ARTIFACTS: Final = 4
 """Artifacts a reply carries at most. Source: wire.md."""
 
