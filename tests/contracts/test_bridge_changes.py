@@ -58,7 +58,6 @@ async def test_what_waits_can_be_edited_again_and_again_and_what_was_heard_canno
         "other words",
         '\u2603 \U0001f469\u200d\U0001f52c\n"quoted"',
         "z" * bounds.BODY_CHARS,
-        "",
         "the last words",
     ):
         assert await turns.edit("401", edited(body)) is Changed.DONE
