@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench import refusals, settles, turns
+from bench import films, refusals, settles, turns
 from bench.blocks import Blocks
 from bench.figures import Row, table
 from bench.programs import BenchError, program
@@ -52,6 +52,7 @@ async def measure(scale: Scale) -> list[Row]:
         rows.append(await settles.measure(scale.settles, say))
         rows.append(await refusals.as_functions(scale.passes, say))
         rows.append(await refusals.as_a_bridge(scale.events, say))
+        rows.append(await films.frames(scale.turns.rounds, say))
     return rows
 
 

@@ -4,6 +4,7 @@ import struct
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -204,9 +205,12 @@ async def test_rubbish_in_the_middle_of_a_film_is_no_exception(decoder: WorkerDe
 
 @pytest.mark.requirement("IMG-5")
 async def test_without_ffmpeg_films_are_unavailable_and_animations_are_not(studio: Studio) -> None:
-    """C56: its absence is a cause, and no exception."""
+    """C56: its absence is a cause and one warning at the start, and no exception."""
     film = studio.colours("red", "blue")
-    assert await WorkerDecoder(None).decode(film, 4) == Undecodable("unavailable")
+    with structlog.testing.capture_logs() as said:
+        decoder = WorkerDecoder(None)
+    assert [(line["event"], line["log_level"]) for line in said] == [("films.unavailable", "warning")]
+    assert await decoder.decode(film, 4) == Undecodable("unavailable")
     gone = WorkerDecoder(Path("/nowhere/ffmpeg"))
     assert await gone.decode(film, 4) == Undecodable("unavailable")
 

@@ -16,11 +16,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
 
+import structlog
+
 from clankie_captain.core.pictures import Decoded, Part, Undecodable, sniff
 from clankie_captain.media import parcels
 from clankie_captain.media.parcels import Errand, ParcelError
 from clankie_settings import bounds
 from clankie_settings.wire.attachment import MediaType
+
+_log = structlog.get_logger()
 
 GRACE: Final = timedelta(seconds=1)
 """How long a worker may take to end what it started, before its group is killed."""
@@ -56,6 +60,8 @@ class WorkerDecoder:
         at_once: int = bounds.DECODERS,
         command: tuple[str, ...] = _COMMAND,
     ) -> None:
+        if ffmpeg is None:
+            _log.warning("films.unavailable", remedy="install ffmpeg; until then he sees the preview of films alone")
         self._ffmpeg = ffmpeg
         self._within = within
         self._gathering = gathering.total_seconds()
