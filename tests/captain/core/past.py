@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clankie_captain.core.context import Framing, backlog, words
 from clankie_captain.core.forgetting import Erasure, written_by
 from clankie_settings.wire.attachment import Attachment
-from clankie_settings.wire.trigger import Actor, ContextVisual, Trigger
+from clankie_settings.wire.trigger import Actor, ContextMessage, ContextVisual, Trigger
 from tests.captain.core.speech import DM_ROOM, GUILD_ROOM, earlier, trigger
 
 PEOPLE = ("110000000000000001", "110000000000000002", "110000000000000003")
@@ -60,27 +60,63 @@ def response(*parts: Json) -> str:
     return json.dumps({"parts": list(parts), "kind": "response"}, ensure_ascii=False)
 
 
-@st.composite
-def pasts(draw: st.DrawFn) -> Past:
-    past = Past()
-    numbers = iter(range(10_000))
-    known: set[str] = set()
+class Teller:
+    """Draws a past, message by message."""
 
-    def speech() -> Trigger:
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+        self.past = Past()
+        self._numbers = iter(range(10_000))
+        self._known: set[str] = set()
+
+    def run(self, index: int) -> None:
+        """A run: somebody speaks, tools are called and steered, he answers with all that he heard."""
+        run = f"run_{index}"
+        parts, quotes = self._hear(run, steered=False)
+        self._write("request", run, request(*parts))
+        for number in range(self.draw(st.integers(0, 2))):
+            quotes += self._call(run, f"c{index}{number}", quotes)
+        reply = self.draw(st.sampled_from([" ".join(quotes), "[[stay-silent]]"]))
+        said = response({"content": reply, "part_kind": "text"})
+        self._write(self.draw(st.sampled_from(["response", "unposted"])), run, said)
+        self._write("said", run, json.dumps({"delivery_id": "4", "run_id": run, "text": reply}))
+        self._write("broken", run, json.dumps({"code": "c", "cause": "E", "words": reply}))
+
+    def _write(self, kind: str, run: str, payload: str) -> None:
+        self.past.entries.append((kind, run, payload))
+
+    def _call(self, run: str, call: str, quotes: list[str]) -> list[str]:
+        args: Any = {"text": " ".join(quotes), "n": 1, "of": [quotes[0], None]}
+        spoken = self.draw(st.sampled_from([args, json.dumps(args), '{"text": ']))
+        named = {"tool_name": "send_text_update", "tool_call_id": call}
+        thought = {"content": quotes[0], "signature": "s", "part_kind": "thinking"}
+        self._write("response", run, response(thought, {**named, "args": spoken, "part_kind": "tool-call"}))
+        steer, more = self._hear(run, steered=True) if self.draw(st.booleans()) else ([], [])
+        told = {**named, "content": quotes[0], "part_kind": "tool-return"}
+        self._write("request", run, request(told, *steer))
+        return more
+
+    def _hear(self, run: str, *, steered: bool) -> tuple[list[Json], list[str]]:
+        told = self._speech()
+        framing = Framing(f"k{next(self._numbers)}y", frozenset(self._known), steered)
+        text = words(told, framing)
+        quotes = [told.body or "", *(each.body or "" for each in backlog(told, framing.known))]
+        self._known.update(each.message_id for each in told.context)
+        self.past.triggers.append(told)
+        self._write("heard", run, told.model_dump_json(exclude_none=True))
+        return prompt([text, {"url": "sha256:1", "kind": "image-url"}] if told.attachments else text), quotes
+
+    def _quote(self, person: str) -> ContextMessage:
+        body = word(person, next(self._numbers)) + self.draw(st.sampled_from(HOSTILE))
+        return earlier(f"9{next(self._numbers)}", body, author_id=person, author_name=name(person))
+
+    def _speech(self) -> Trigger:
+        draw, number = self.draw, next(self._numbers)
         person = draw(st.sampled_from(PEOPLE))
-        said = [
-            earlier(
-                f"9{next(numbers)}",
-                word(one, next(numbers)) + draw(st.sampled_from(HOSTILE)),
-                author_id=one,
-                author_name=name(one),
-            )
-            for one in draw(st.lists(st.sampled_from(PEOPLE), max_size=2))
-        ]
+        said = [self._quote(one) for one in draw(st.lists(st.sampled_from(PEOPLE), max_size=2))]
         seen = draw(st.sampled_from(said)) if said and draw(st.booleans()) else None
-        number = next(numbers)
-        picture = Attachment(id=f"{number}", url=f"https://cdn.discordapp.com/{word(person, number)}png",
-                             media_type="image/png", filename=name(person))  # fmt: skip
+        address = f"https://cdn.discordapp.com/{word(person, number)}png"
+        picture = Attachment(id=f"{number}", url=address, media_type="image/png", filename=name(person))
         return trigger(
             f"4{number}",
             word(person, number) + draw(st.sampled_from(HOSTILE)),
@@ -92,33 +128,10 @@ def pasts(draw: st.DrawFn) -> Past:
             attachments=(picture,) if draw(st.booleans()) else (),
         )
 
-    def hear(run: str, *, steered: bool) -> tuple[list[Json], list[str]]:
-        told = speech()
-        framing = Framing(f"k{next(numbers)}y", frozenset(known), steered)
-        text = words(told, framing)
-        quotes = [told.body or "", *(each.body or "" for each in backlog(told, framing.known))]
-        known.update(each.message_id for each in told.context)
-        past.triggers.append(told)
-        past.entries.append(("heard", run, told.model_dump_json(exclude_none=True)))
-        return prompt([text, {"url": "sha256:1", "kind": "image-url"}] if told.attachments else text), quotes
 
+@st.composite
+def pasts(draw: st.DrawFn) -> Past:
+    teller = Teller(draw)
     for index in range(draw(st.integers(1, 4))):
-        run = f"run_{index}"
-        parts, quotes = hear(run, steered=False)
-        past.entries.append(("request", run, request(*parts)))
-        for call in range(draw(st.integers(0, 2))):
-            args: Any = {"text": " ".join(quotes), "n": 1, "of": [quotes[0], None]}
-            called = {"tool_name": "send_text_update", "tool_call_id": f"c{index}{call}", "part_kind": "tool-call"}
-            spoken = draw(st.sampled_from([args, json.dumps(args), '{"text": ']))
-            thought = {"content": quotes[0], "signature": "s", "part_kind": "thinking"}
-            past.entries.append(("response", run, response(thought, {**called, "args": spoken})))
-            told = {"content": quotes[0], "tool_call_id": f"c{index}{call}", "part_kind": "tool-return"}
-            steer, more = hear(run, steered=True) if draw(st.booleans()) else ([], [])
-            quotes += more
-            past.entries.append(("request", run, request({**told, "tool_name": "send_text_update"}, *steer)))
-        reply = draw(st.sampled_from([" ".join(quotes), "[[stay-silent]]"]))
-        kind = draw(st.sampled_from(["response", "unposted"]))
-        past.entries.append((kind, run, response({"content": reply, "part_kind": "text"})))
-        past.entries.append(("said", run, json.dumps({"delivery_id": "4", "run_id": run, "text": reply})))
-        past.entries.append(("broken", run, json.dumps({"code": "c", "cause": "E", "words": reply})))
-    return past
+        teller.run(index)
+    return teller.past

@@ -103,9 +103,7 @@ def build(
                 # Before the store opens, so that a wrong model never leaves a half-started captain.
                 loop = make_loop(settings, time)
                 stack.push_async_callback(loop.aclose)
-                refuse_half_restored(settings.state)
-                store = await Database.open(database, StateLock(settings.state / "captain.lock"))
-                stack.push_async_callback(store.close)
+                store = await _store(settings, database, stack)
                 ground = _Ground(settings, store, loop, persona, time, fresh, points)
                 metrics = Metrics()
                 gallery = _gallery(ground, metrics, stack)
@@ -123,12 +121,23 @@ def build(
             drain(app)
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
+    _furnish(app)
+    return app
+
+
+async def _store(settings: CaptainSettings, url: str, stack: AsyncExitStack) -> Database:
+    refuse_half_restored(settings.state)
+    store = await Database.open(url, StateLock(settings.state / "captain.lock"))
+    stack.push_async_callback(store.close)
+    return store
+
+
+def _furnish(app: FastAPI) -> None:
     app.add_middleware(WireHeader)
     for resource in (turns, actions, leases, conversations, lanes, keeping, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
-    return app
 
 
 def drain(app: FastAPI) -> None:

@@ -313,7 +313,7 @@ def _unname(connection: Connection, presence: str, trigger: Trigger) -> None:
 
 def _described(row: AnyRow, before: Trigger, after: Trigger) -> dict[str, Any]:
     """The columns of a delivery that its trigger tells; its hash stays only while its words do."""
-    values: dict[str, Any] = {"trigger": after.model_dump_json(exclude_none=True)}
+    values: dict[str, Any] = {"trigger": after.model_dump_json(exclude_none=True), "pictures": None}
     if before.actor != after.actor:
         # With the hash whoever knows a short message could prove that it was said.
         values |= {"actor": NOBODY, "content_hash": content_hash(after)}

@@ -217,6 +217,7 @@ def _drop(connection: Connection, row: AnyRow) -> int:
             "actor": bare.actor.actor_id,
             "content_hash": content_hash(bare),
             "result": result,
+            "pictures": None,
         }
         return connection.execute(update(tables.delivery).where(mine).values(values)).rowcount
     receipt = tables.receipt.c

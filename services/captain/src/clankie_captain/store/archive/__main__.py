@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from clankie_captain.store.archive.reading import unpack
 from clankie_captain.store.archive.restoring import restore
 from clankie_captain.store.archive.writing import Made, write
 from clankie_captain.store.engine import StateLock
+from clankie_settings.clock import SystemClock
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _write(given: argparse.Namespace) -> None:
-    place, now = _place(given), datetime.now(UTC).isoformat(timespec="seconds")
+    place, now = _place(given), SystemClock().now().isoformat(timespec="seconds")
     made = Made(now, version("clankie-captain"), running=given.still)
     if given.still:
         write(sys.stdout.buffer, place, made)
@@ -74,7 +74,7 @@ def _check(backup: Path) -> dict[str, Any]:
 
 
 def _restore(given: argparse.Namespace) -> dict[str, Any]:
-    now = datetime.now(UTC)
+    now = SystemClock().now()
     done = restore(given.backup, _place(given), now, replace=given.replace, unfinished=given.unfinished)
     aside = None if done.aside is None else str(done.aside)
     return {**_summary(done.manifest), "unfinished": done.unfinished, "ended": done.ended, "aside": aside}
