@@ -319,6 +319,34 @@ async def test_a_turn_that_is_cancelled_takes_its_ffmpeg_along(tmp_path: Path) -
         await eventually(lambda: gone(int(pids.read_text("utf-8"))))
 
 
+CAPTAIN = """
+import asyncio, sys
+from datetime import timedelta
+from pathlib import Path
+from clankie_captain.media.decoding import WorkerDecoder
+decoder = WorkerDecoder(Path(sys.argv[1]), gathering=timedelta(seconds=1))
+asyncio.run(decoder.decode(sys.stdin.buffer.read(), 4))
+"""
+
+
+@pytest.mark.requirement("IMG-5")
+async def test_a_captain_that_is_killed_leaves_neither_worker_nor_ffmpeg_nor_file(tmp_path: Path) -> None:
+    ffmpeg = program(tmp_path, STAND_INS["hangs"][0])
+    (tmp_path / "film").write_bytes(FILM)
+    async with nothing_left():
+        with (tmp_path / "film").open("rb") as film:
+            captain = await asyncio.create_subprocess_exec(sys.executable, "-c", CAPTAIN, str(ffmpeg), stdin=film)
+        pids = tmp_path / "ffmpeg.pid"
+        await eventually(lambda: pids.exists() and bool(pids.read_text("utf-8").strip()))
+        (worker_of_it,) = psutil.Process(captain.pid).children()
+        there = folders()
+        captain.kill()
+        await captain.wait()
+        await eventually(lambda: gone(worker_of_it.pid))
+        await eventually(lambda: gone(int(pids.read_text("utf-8"))))
+        assert there
+
+
 @pytest.mark.requirement("IMG-5")
 async def test_ffmpeg_gets_one_container_few_decoders_and_no_network(tmp_path: Path) -> None:
     """C56 and its kind: a film that names another file, an address or a playlist leads nowhere."""

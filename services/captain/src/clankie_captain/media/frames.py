@@ -7,6 +7,7 @@ ffmpeg's choice: the container is named, protocols and decoders are listed, and 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportMissingTypeStubs=false
 # ffmpeg-python has no types.
 
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -51,7 +52,8 @@ def film_frames(errand: Errand, data: bytes, folder: Path, program: str) -> list
         if not seen:
             raise
     finally:
-        film.unlink(missing_ok=True)
+        # The captain removes the folder too, unless it died meanwhile.
+        shutil.rmtree(folder, ignore_errors=True)
     if not seen:
         raise ValueError("no frame")
     return [seen[at] for at in sorted(seen)]

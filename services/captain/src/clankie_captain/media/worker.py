@@ -59,14 +59,16 @@ def main() -> None:
     film = errand.form == FILM
     confinement.confine(bounds.FILM_MEMORY if film else bounds.DECODE_MEMORY, bounds.DECODE_TIME)
     confinement.allow(errand.seconds)
-    result = decoded(errand, data)
-    confinement.forgive()
-    for piece in parcels.outcome(result):
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
-    if film:
-        # A grandchild that ffmpeg should not have would otherwise live on; the captain has its answer already.
-        os.killpg(os.getpgrp(), signal.SIGKILL)
+    try:
+        result = decoded(errand, data)
+        confinement.forgive()
+        for piece in parcels.outcome(result):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+    finally:
+        if film:
+            # A child that ffmpeg should not have would otherwise live on; the captain has its answer, or is gone.
+            os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 if __name__ == "__main__":
