@@ -3,8 +3,7 @@
 import pytest
 
 from clankie_captain.agent.loop import PydanticLoop
-from clankie_captain.core.run import Answered
-from clankie_captain.ports import UpdateOutcome
+from clankie_captain.core.run import Answered, UpdateOutcome
 from tests.captain.agent.lane import Lane, Line
 from tests.captain.agent.provider import Provider, Say
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from clankie_captain import app as composition
-from clankie_captain.core.run import Answered, Finish, Order
-from clankie_captain.ports import RunLine, UpdateOutcome
+from clankie_captain.core.run import Answered, Finish, Order, UpdateOutcome
+from clankie_captain.ports import RunLine
 from clankie_settings import bounds
 from tests.captain.api.conftest import Restart
 from tests.captain.api.running import RunningCaptain, actions

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.compaction import CompactionOutcome, Digest
-from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, Usage, Words
-from clankie_captain.ports import Loop, RunLine, SettledRun, UpdateOutcome, Vitals
+from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, UpdateOutcome, Usage, Words
+from clankie_captain.ports import Loop, RunLine, SettledRun, Vitals
 from clankie_settings.wire.failure import FailureCode
 from clankie_stage.discord.changes import Changes
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from clankie_captain.core.run import UpdateOutcome
 from clankie_captain.errors import FencedError
 from clankie_captain.lanes.signals import Nudge, Sign
-from clankie_captain.ports import UpdateOutcome
 from clankie_settings import bounds
 from clankie_settings.ids import ActionId
 from clankie_settings.wire.action import Clear, TextUpdate, Typing, read_action
