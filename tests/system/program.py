@@ -80,6 +80,10 @@ class Program:
         except TimeoutError:
             raise AssertionError(f"{self.name} does not end:\n{self.tail}") from None
 
+    def ask_to_stop(self) -> None:
+        """Ask it to stop, and do not wait."""
+        self._process.terminate()
+
     async def stop(self) -> int:
         """Ask it to stop, and wait; its exit code."""
         if not self.ended.done():

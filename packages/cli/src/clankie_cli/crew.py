@@ -12,11 +12,11 @@ from clankie_cli.plan import Program
 from clankie_cli.screen import Screen
 from clankie_settings.clock import Clock
 
-STOP_WITHIN: Final = timedelta(seconds=12)
-"""How long a program may take to stop before it is killed; captain and bridge bound their own stop below it."""
-
 KILLED_WITHIN: Final = timedelta(seconds=2)
 """How long the output of a killed program is read to its end."""
+
+STAGE: Final = "stage"
+"""The program that the others stand on in a trial."""
 
 LINE_BYTES: Final = 1024 * 1024
 """Longest line of a program that is shown, in bytes."""
@@ -32,8 +32,9 @@ class Crew:
         ended: Settles with an exit code when going on makes no sense.
     """
 
-    def __init__(self, screen: Screen, clock: Clock, listen: Listener) -> None:
+    def __init__(self, screen: Screen, clock: Clock, listen: Listener, stop_within: timedelta) -> None:
         self._screen = screen
+        self._stop_within = stop_within
         self._clock = clock
         self._listen = listen
         self._running: dict[str, asyncio.subprocess.Process] = {}
@@ -47,9 +48,13 @@ class Crew:
         self._keepers[program.name] = asyncio.create_task(self._keep(program), name=f"keep {program.name}")
 
     async def stop(self) -> None:
-        """Stop all, the last started first; whoever does not stop in time is killed."""
-        for name in [*reversed(self._keepers)]:
-            await self._stop(name)
+        """Stop all; whoever does not stop in time is killed.
+
+        Captain and bridge stop side by side, since what runs still has to be said; what they stand on stops after them.
+        """
+        await asyncio.gather(*(self._stop(name) for name in self._keepers if name != STAGE))
+        if STAGE in self._keepers:
+            await self._stop(STAGE)
 
     def kill(self) -> None:
         """End all at once."""
@@ -65,9 +70,9 @@ class Crew:
             keeper.cancel()
         else:
             process.terminate()
-        done, _ = await asyncio.wait([keeper], timeout=STOP_WITHIN.total_seconds())
+        done, _ = await asyncio.wait([keeper], timeout=self._stop_within.total_seconds())
         if not done and process is not None:
-            self._screen.say(f"{name} did not stop within {STOP_WITHIN.seconds} s and is killed", "warning")
+            self._screen.say(f"{name} did not stop within {self._stop_within.seconds} s and is killed", "warning")
             process.kill()
             # What a program itself had started may hold its output open.
             await asyncio.wait([keeper], timeout=KILLED_WITHIN.total_seconds())

@@ -23,7 +23,7 @@ NO_REHEARSAL: Final = (
 
 FORWARDED: Final = (
     "model", "model_base_url", "model_fallbacks", "model_window", "anthropic_api_key", "openai_api_key",
-    "google_api_key", "persona_file", "images", "stall_seconds", "live_runs", "names", "reply_policy",
+    "google_api_key", "persona_file", "images", "stall_seconds", "drain_seconds", "live_runs", "names", "reply_policy",
     "catch_up_minutes", "discord_bots", "actor_messages", "room_tokens_a_day", "tokens_a_day", "tools",
     "keep_days", "keep_picture_days",
     "captain_url", "captain_bind", "captain_token", "operator_token",

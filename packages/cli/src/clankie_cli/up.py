@@ -55,7 +55,7 @@ class Launch:
         self._screen = shown
         self._clock = clock
         self._heard: dict[str, asyncio.Future[str]] = {}
-        self._crew = Crew(shown, clock, self._listen)
+        self._crew = Crew(shown, clock, self._listen, settings.stop_within)
         self._signalled = False
 
     async def run(self) -> int:
@@ -99,7 +99,7 @@ class Launch:
             self._crew.kill()
             return
         self._signalled = True
-        self._screen.say("stopping; once more kills")
+        self._screen.say("stopping; what runs may end; once more kills")
         if not self._crew.ended.done():
             self._crew.ended.set_result(0)
 

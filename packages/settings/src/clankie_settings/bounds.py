@@ -185,6 +185,15 @@ COMPACT_WITHIN: Final = timedelta(minutes=5)
 ABORT_GRACE: Final = timedelta(seconds=5)
 """How long an aborted run may take to unwind before its lane is released without it. Source: C05."""
 
+DRAIN: Final = timedelta(seconds=25)
+"""How long runs may go on by default after a stop was asked for. Source: DUR-5."""
+
+DRAIN_TELLING: Final = timedelta(seconds=5)
+"""What captain and bridge take beyond it until the last words are posted and receipted. Source: DUR-5."""
+
+STOP_MARGIN: Final = timedelta(seconds=20)
+"""What a supervisor allows beyond the drain before it kills; the steps of a stop stay below it. Source: DUR-5."""
+
 MODEL_RETRIES: Final = 5
 """Retries of one model request that count as events. Source: FAIL-3."""
 

@@ -167,8 +167,20 @@ class SharedSettings(BaseModel):
     """The owner's Discord id."""
     rooms: dict[Annotated[str, AfterValidator(_room_key)], RoomSettings] = {}
     """What single rooms do differently, by ``guildId:channelId``."""
+    drain_seconds: Annotated[float, Field(ge=0, le=3_600)] = bounds.DRAIN.total_seconds()
+    """Seconds for which runs may go on after a stop was asked for. Source: DUR-5."""
     names: Items = ("Clankie",)
     """Names that he answers to, at word boundaries. Source: ING-2."""
+
+    @property
+    def drain_within(self) -> timedelta:
+        """How long runs may go on after a stop was asked for."""
+        return timedelta(seconds=self.drain_seconds)
+
+    @property
+    def stop_within(self) -> timedelta:
+        """How long a service may take to stop in all, before whoever started it kills it."""
+        return self.drain_within + bounds.STOP_MARGIN
 
     @property
     def captain_address(self) -> tuple[str, int]:

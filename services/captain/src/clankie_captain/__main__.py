@@ -1,6 +1,7 @@
 """``python -m clankie_captain``: serve until told to stop."""
 
 import contextlib
+import signal
 import socket
 import sys
 from types import FrameType
@@ -27,16 +28,27 @@ STOP_WITHIN_S: Final = 5
 
 
 class _Server(uvicorn.Server):
-    """Lets waiting callers go as soon as a stop is asked for, since the server waits for them before it stops."""
+    """Stops as DUR-5 says: nothing new at once, then a stated time for what runs, then the connections.
+
+    A second signal ends the process at once, as a kill would; what was accepted is on disk.
+    """
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Drain, then stop."""
-        composition.drain(self._app)
-        super().handle_exit(sig, frame)
+        """Begin to stop, or end at once. The signal is not raised again afterwards: a stop is no failure."""
+        if self.should_exit:
+            signal.signal(sig, signal.SIG_DFL)
+            signal.raise_signal(sig)
+        self.should_exit = True
+        composition.close_door(self._app)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let runs end while the door is still there for their results and receipts, then close it."""
+        await composition.drained(self._app)
+        await super().shutdown(sockets)
 
 
 def main() -> int:

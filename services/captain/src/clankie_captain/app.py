@@ -26,6 +26,7 @@ from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import OPERATOR_ACTOR, Conversations
 from clankie_captain.lanes.desk import Desk
+from clankie_captain.lanes.draining import Draining
 from clankie_captain.lanes.gallery import Gallery
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
@@ -108,7 +109,8 @@ def build(
                 metrics = Metrics()
                 gallery = _gallery(ground, metrics, stack)
                 captain, runs = _captain(ground, keys, metrics, gallery)
-                stack.push_async_callback(captain.registry.stop)
+                app.state.draining = draining = _draining(captain, runs, settings)
+                stack.push_async_callback(draining.leave)
                 app.state.captain = captain
                 await gallery.recover()
                 await recover(runs, captain.registry, time, fresh)
@@ -140,13 +142,26 @@ def _furnish(app: FastAPI) -> None:
     openapi.install(app)
 
 
+def close_door(app: FastAPI) -> None:
+    """Take nothing new from now on. Source: DUR-5."""
+    draining: Draining | None = getattr(app.state, "draining", None)
+    if draining is not None:
+        draining.begin()
+
+
+async def drained(app: FastAPI) -> None:
+    """Give what runs its time, then let all who wait go, so that the server can stop. Source: DUR-5."""
+    draining: Draining | None = getattr(app.state, "draining", None)
+    if draining is not None:
+        await draining.finish()
+        draining.let_go()
+
+
 def drain(app: FastAPI) -> None:
-    """Take nothing new and let all who wait go, so that the server can stop. Source: DUR-5."""
-    captain: Captain | None = getattr(app.state, "captain", None)
-    if captain is not None:
-        captain.desk.drain()
-        captain.receipts.drain()
-        captain.signals.close()
+    """Take nothing new and let all who wait go at once."""
+    draining: Draining | None = getattr(app.state, "draining", None)
+    if draining is not None:
+        draining.let_go()
 
 
 def refusal(app: FastAPI) -> CaptainError | None:
@@ -235,6 +250,20 @@ def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery) ->
         version=version("clankie-captain"),
     )
     return captain, runs
+
+
+def _draining(captain: Captain, runs: RunStore, settings: CaptainSettings) -> Draining:
+    return Draining(
+        captain.desk,
+        captain.registry,
+        captain.deliveries,
+        runs,
+        captain.settlements,
+        captain.receipts,
+        captain.signals,
+        settings.drain_within,
+        captain.clock,
+    )
 
 
 def _registry(

@@ -284,6 +284,10 @@ class Runs(Protocol):
         """Take over, with a new epoch and as their next attempt, the runs that a captain that died left live."""
         ...
 
+    async def leave(self) -> int:
+        """Let the runs that are live go on later as the attempt that they were; how many."""
+        ...
+
     async def start_waiting(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
         """Start lanes whose turns only wait, at most one for each fresh run id."""
         ...
@@ -322,6 +326,10 @@ class Deliveries(Protocol):
 
     async def receive(self, presence: PresenceId, delivery: DeliveryId, receipt: Receipt) -> Received:
         """Keep the receipt of one part."""
+        ...
+
+    async def owing(self) -> int:
+        """How many deliveries have something that their rooms still lack."""
         ...
 
     async def counts(self) -> Counts:

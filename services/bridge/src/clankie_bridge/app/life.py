@@ -22,6 +22,7 @@ from clankie_bridge.errors import CannotStart, DiscordAway
 from clankie_bridge.evidence import EvidenceFile
 from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log
+from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.schema import BridgeSettings
 from clankie_settings.secrets import token as stored_token
@@ -35,7 +36,6 @@ NO_GUILDS: Final = "add your server's id to CLANKIE_DISCORD_GUILDS, or * for eve
 _DISCORD_AWAY: Final = Backoff(timedelta(milliseconds=250), timedelta(seconds=15))
 _ALIVE_EVERY: Final = timedelta(seconds=10)
 _LIFE_SOUGHT_EVERY: Final = timedelta(seconds=1)
-_DRAIN: Final = timedelta(seconds=5)
 _DRAIN_TICK: Final = timedelta(milliseconds=50)
 
 
@@ -129,7 +129,7 @@ class Bridge:
             group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
             await stop.wait()
             self._tap.close()
-            await self._drain(parts)
+            await self._drain(parts, connection)
             await parts.standing.give_back()
             raise _Stopped
 
@@ -153,11 +153,20 @@ class Bridge:
         whole = self._gateway.is_whole and self._gateway.sessions == absence.sessions
         return whole and absence.is_over
 
-    async def _drain(self, parts: Parts) -> None:
-        deadline = self._clock.elapsed() + _DRAIN
+    async def _drain(self, parts: Parts, connection: Connection) -> None:
+        """Wait until all is said: as long as the captain's runs may go on, or a moment where no captain is there.
+
+        Source: DUR-5.
+        """
+        begun = self._clock.elapsed()
+
+        def is_over() -> bool:
+            runs = self._settings.drain_within if connection.reachable else timedelta()
+            return self._clock.elapsed() - begun >= runs + bounds.DRAIN_TELLING
+
         for delivery in parts.deliveries:
             parts.cards.end(delivery)
-        while self._clock.elapsed() < deadline and not (self._tap.is_empty and parts.are_quiet):
+        while not is_over() and not (self._tap.is_empty and parts.are_quiet):
             await self._clock.sleep(_DRAIN_TICK)
 
     def _jitter(self) -> float:

@@ -135,7 +135,6 @@ class Desk:
             return replace(turn, state="done", result=settled)
         return await self._deliveries.find(presence, delivery)
 
-    def drain(self) -> None:
-        """Take nothing new, and let everybody who waits go and ask again later."""
+    def close(self) -> None:
+        """Take nothing new; what was accepted is still answered. Source: DUR-5."""
         self._draining = True
-        self._settlements.drain()

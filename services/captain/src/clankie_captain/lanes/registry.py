@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Final, Protocol
 
 import structlog
@@ -45,7 +46,7 @@ class Registry:
         self._runners: dict[RunId, Runner] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._unwanted: deque[RunId] = deque(maxlen=UNWANTED)
-        self._stopped = False
+        self._closed = False
 
     @property
     def live(self) -> int:
@@ -54,7 +55,7 @@ class Registry:
 
     def start(self, live: LiveRun) -> None:
         """Run it now, or as soon as a slot is free."""
-        if self._stopped:
+        if self._closed:
             return
         if self._free > 0:
             self._begin(live)
@@ -78,10 +79,23 @@ class Registry:
             self._unwanted.append(run)
         return runner is not None
 
+    def close(self) -> None:
+        """Begin nothing any more; what is not begun stays live in the store, for the next captain."""
+        self._closed = True
+        self._waiting.clear()
+
+    async def finish(self, within: timedelta) -> int:
+        """Wait for what runs to end, so long at most; how many runs are left. Source: DUR-5."""
+        self.close()
+        tasks = tuple(self._tasks.values())
+        if not tasks:
+            return 0
+        _, left = await asyncio.wait(tasks, timeout=within.total_seconds())
+        return len(left)
+
     async def stop(self) -> None:
         """Cancel what runs; its rows stay live for the next captain to recover."""
-        self._stopped = True
-        self._waiting.clear()
+        self.close()
         tasks = tuple(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -108,7 +122,7 @@ class Registry:
         finally:
             del self._tasks[live.run], self._runners[live.run]
             self._free += 1
-            if follows is not None:
+            if follows is not None and not self._closed:
                 self._waiting.append(follows)
-            while self._free > 0 and self._waiting and not self._stopped:
+            while self._free > 0 and self._waiting:
                 self._begin(self._waiting.popleft())

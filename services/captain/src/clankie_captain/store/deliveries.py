@@ -86,6 +86,15 @@ class DeliveryStore:
 
         return await self._database.transact(work)
 
+    async def owing(self) -> int:
+        """How many settled deliveries have something that their rooms still lack."""
+
+        def work(connection: Connection) -> int:
+            owing = select(func.count()).where(tables.delivery.c.owed)
+            return connection.execute(owing).scalar_one()
+
+        return await self._database.transact(work)
+
     async def counts(self) -> Counts:
         """What the captain has in hand."""
 

@@ -116,6 +116,20 @@ class RunStore:
 
         return await self._database.transact(work)
 
+    async def leave(self) -> int:
+        """Let the runs that are live go on later as the attempt that they were: the captain stops; how many.
+
+        Source: DUR-5.
+        """
+
+        def work(connection: Connection) -> int:
+            live = select(tables.lane.c.live_run).where(tables.lane.c.live_run.is_not(None))
+            one = tables.run.c
+            again = update(tables.run).where(one.id.in_(live)).values(attempt=one.attempt - 1)
+            return connection.execute(again).rowcount
+
+        return await self._database.transact(work)
+
     async def start_waiting(self, fresh: Sequence[RunId], at: datetime) -> tuple[LiveRun, ...]:
         """Start lanes whose turns only wait, at most one for each fresh run id.
 
