@@ -138,7 +138,14 @@ def trigger(
     return Trigger.model_validate(fields)
 
 
-def _registry(parts: RunnerParts, compactor: CompactorParts, settlements: Waiters[Settled], most: int) -> Registry:
+def _registry(
+    parts: RunnerParts, compactions: CompactionStore, log: KeptCompactions, settlements: Waiters[Settled], most: int
+) -> Registry:
+    line = parts.line
+    compactor = CompactorParts(
+        line.lanes, compactions, parts.loop, log, line.signals, parts.limits, line.clock, line.ids
+    )
+
     def make(live: LiveRun) -> Runner | Compactor:
         return Runner(parts, live) if live.kind == "turn" else Compactor(compactor, live)
 
@@ -172,13 +179,9 @@ async def house(
     rows = PictureStore(database)
     gallery = Gallery(resolver or ToldResolver(), MemoryShelf(), rows, KeptPictures(), clock, hold)
     line = LineParts(lane_store, actions, signals, receipts, clock, ids, CallStore(database), gallery)
-    limits, log = stall.limits(stall_after), KeptCompactions()
-    registry = _registry(
-        RunnerParts(run_store, line, loop, turn_log, limits, None, ceilings or Ceilings()),
-        CompactorParts(lane_store, CompactionStore(database), loop, log, signals, limits, clock, ids),
-        settlements,
-        most,
-    )
+    log, limits = KeptCompactions(), stall.limits(stall_after)
+    runner = RunnerParts(run_store, line, loop, turn_log, limits, None, ceilings or Ceilings())
+    registry = _registry(runner, CompactionStore(database), log, settlements, most)
     changes = ChangeStore(database)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids, gallery)
     commands = Commands(ControlStore(database), registry, trusted, OWNER, clock)

@@ -1,0 +1,49 @@
+"""Where the captain's parts meet; ``app.py`` joins them."""
+
+from clankie_captain.ports.pictures import Decoder, PictureLog, PictureRows, Resolver, Shelf
+from clankie_captain.ports.records import CompactionLog, SettledRun, TurnLog
+from clankie_captain.ports.rows import (
+    Actions,
+    Calls,
+    Changes,
+    Compactions,
+    Control,
+    Deliveries,
+    EntryLine,
+    Events,
+    Lanes,
+    LaneSummary,
+    Leases,
+    Presences,
+    Runs,
+    Transcripts,
+)
+from clankie_captain.ports.thinking import Loop, RunLine, Vitals
+
+__all__ = [
+    "Actions",
+    "Calls",
+    "Changes",
+    "CompactionLog",
+    "Compactions",
+    "Control",
+    "Decoder",
+    "Deliveries",
+    "EntryLine",
+    "Events",
+    "LaneSummary",
+    "Lanes",
+    "Leases",
+    "Loop",
+    "PictureLog",
+    "PictureRows",
+    "Presences",
+    "Resolver",
+    "RunLine",
+    "Runs",
+    "SettledRun",
+    "Shelf",
+    "Transcripts",
+    "TurnLog",
+    "Vitals",
+]
