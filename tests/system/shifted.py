@@ -7,6 +7,7 @@ import asyncio
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from clankie_bridge import __main__ as bridge_entry
 from clankie_bridge import app as bridge
@@ -38,8 +39,8 @@ def main(service: str, file: Path) -> int:
         return captain_entry.main()
     run = bridge.run
 
-    async def shifted(settings: BridgeSettings, log: Log, stop: asyncio.Event) -> None:
-        await run(settings, log, stop, clock)
+    async def shifted(settings: BridgeSettings, log: Log, stop: asyncio.Event, **more: Any) -> None:
+        await run(settings, log, stop, clock, **more)
 
     bridge.run = shifted
     return bridge_entry.main()
