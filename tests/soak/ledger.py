@@ -58,6 +58,7 @@ class Ledger:
     Attributes:
         said: By message id.
         sent: By message id.
+        posts: Requests to post that Discord got, answered or not.
         faults: How often each trouble was made.
         answers: The first settled answer for each delivery, without what may change (``owed``).
         compared: How many later answers were held against the first.
@@ -70,6 +71,7 @@ class Ledger:
 
     said: dict[str, Said] = field(default_factory=dict[str, Said])
     sent: dict[str, Sent] = field(default_factory=dict[str, Sent])
+    posts: int = 0
     asked: list[Asked] = field(default_factory=list[Asked])
     faults: Counter[str] = field(default_factory=Counter[str])
     answers: dict[str, Json] = field(default_factory=dict[str, Json])

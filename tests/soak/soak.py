@@ -29,8 +29,8 @@ Say = Callable[[str], None]
 PAUSES = {"discord": 1.0, "gateway": 4.0, "model": 3.0, "way": 3.0}
 """The pause before a trouble of each kind, in pauses of the first: a lost connection takes longest to mend."""
 
-CAUGHT_UP = False
-"""Whether a bridge reads what was said while none listened; true as soon as it does. Source: ING-9."""
+CAUGHT_UP = True
+"""Whether what was said while no bridge listened must be answered as well. Source: ING-9."""
 
 START_WITHIN = timedelta(seconds=40)
 TELL_EVERY = timedelta(seconds=5)
@@ -142,13 +142,19 @@ class _Storm:
                 patient = Patient(self.household, name, self.ledger, self.plan.work)
                 works.append(troubles.go_down(patient, deck, chance, self.clock))
             else:
-                works.append(troubles.go_wrong(deck, self._span(name), chance, self.clock))
+                works.append(troubles.go_wrong(deck, self._span(name), self._moves(name), chance, self.clock))
 
         def enough() -> bool:
             return self._known() >= self.plan.deliveries and all(deck.rounds for deck in decks.values())
 
         async with _together(works):
             await self._until(enough, self.plan.most, "blowing")
+
+    def _moves(self, kind: str) -> Callable[[], int]:
+        """What has to move on before the next trouble of a kind."""
+        ledger = self.ledger
+        moves: dict[str, Callable[[], int]] = {"discord": lambda: ledger.posts, "model": lambda: len(ledger.asked)}
+        return moves.get(kind, lambda: len(ledger.known) + len(ledger.sent))
 
     def _span(self, kind: str) -> tuple[float, float]:
         shortest, longest = self.plan.wrong_s

@@ -47,6 +47,9 @@ PATIENCE: Final = 0.8
 BACK_WITHIN: Final = timedelta(seconds=20)
 """How long that is waited for: a busy machine is slow, and a lost message comes never."""
 
+STUCK_AFTER: Final = timedelta(seconds=8)
+"""After this long without a move troubles are dealt all the same."""
+
 UNTROUBLED_S: Final = (0.2, 2.0)
 """Seconds in which nothing happens to a service in any case."""
 
@@ -162,10 +165,19 @@ def with_service(household: Household, service: Service, chance: random.Random) 
     return {f"{service} killed": kill, f"{service} frozen": freeze}
 
 
-async def go_wrong(deck: Deck, span: tuple[float, float], chance: random.Random, clock: Clock) -> None:
-    """Deal for ever, with a pause of so many seconds before each."""
+async def go_wrong(
+    deck: Deck, span: tuple[float, float], moved: Callable[[], int], chance: random.Random, clock: Clock
+) -> None:
+    """Deal for ever: after a pause of so many seconds, once something has moved since the last time, or seems stuck.
+
+    On a busy machine troubles would pile up otherwise, until nothing gets through them any more.
+    """
     while True:
+        seen = moved()
         await clock.sleep(timedelta(seconds=chance.uniform(*span)))
+        deadline = clock.elapsed() + STUCK_AFTER
+        while moved() == seen and clock.elapsed() < deadline:
+            await clock.sleep(_LOOK)
         await deck.deal()
 
 

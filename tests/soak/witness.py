@@ -17,7 +17,7 @@ from tests.system.house import House
 
 LOOK_EVERY: Final = timedelta(milliseconds=400)
 ASK_EVERY: Final = timedelta(milliseconds=250)
-READ_EVERY: Final = timedelta(seconds=2)
+READ_EVERY: Final = timedelta(seconds=1)
 
 REPEATED: Final = 0.3
 """How often the witness hands a delivery over again instead of asking for it."""
@@ -97,6 +97,7 @@ class Witness:
             self._ledger.asked.append(Asked(heard_by(record), record.state, record.refused))
 
     def _note_post(self, what: Json) -> None:
+        self._ledger.posts += 1
         stored: Json = what.get("answer") or {}
         if "channel_id" in stored:
             body: Json = what.get("body") or {}
