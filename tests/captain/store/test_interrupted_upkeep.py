@@ -129,3 +129,25 @@ async def test_a_retention_that_was_interrupted_anywhere_is_finished_by_the_next
         assert b"canary" not in path.read_bytes()
         deaths += 1
     assert deaths > 5
+
+
+@pytest.mark.requirement("OPS-12")
+async def test_a_picture_leaves_the_disk_with_the_last_who_posted_it(tmp_path: Path) -> None:
+    path = tmp_path / "captain.db"
+    await talk(path)
+    picture = tmp_path / "pictures" / PICTURE
+    picture.parent.mkdir()
+    picture.touch()
+    database = await reopened(path)
+    await forgetting(database, path).person(ANN.actor_id)
+    assert picture.exists()
+    await forgetting(database, path).person(BOB.actor_id)
+    assert not picture.exists()
+    await database.close()
+
+
+@pytest.mark.requirement("OPS-12")
+async def test_what_is_deleted_is_overwritten(tmp_path: Path) -> None:
+    database = await reopened(tmp_path / "captain.db")
+    assert await database.aside(lambda raw: raw.execute("PRAGMA secure_delete").fetchone()) == (1,)
+    await database.close()
