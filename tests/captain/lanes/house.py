@@ -175,23 +175,21 @@ async def house(
     loop, signals, receipts = ToldLoop(begin_gate), Signals(), Waiters[ActionReceipt]()
     settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
-    deliveries, trusted = DeliveryStore(database), trust or Trust()
-    rows = PictureStore(database)
-    gallery = Gallery(resolver or ToldResolver(), MemoryShelf(), rows, KeptPictures(), clock, hold)
+    deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
+    shelf, rows = MemoryShelf(), PictureStore(database)
+    gallery = Gallery(resolver or ToldResolver(), shelf, rows, KeptPictures(), clock, hold)
     line = LineParts(lane_store, actions, signals, receipts, clock, ids, CallStore(database), gallery)
-    log, limits = KeptCompactions(), stall.limits(stall_after)
-    runner = RunnerParts(run_store, line, loop, turn_log, limits, None, ceilings or Ceilings())
+    log, limits, full = KeptCompactions(), stall.limits(stall_after), ceilings or Ceilings()
+    runner = RunnerParts(run_store, line, loop, turn_log, limits, None, full)
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
-    changes = ChangeStore(database)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids, gallery)
     commands = Commands(ControlStore(database), registry, trusted, OWNER, clock)
     await gallery.recover()
     await recover(run_store, registry, clock, ids)
     try:
-        yield House(
-            desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
-            commands, Conversations(desk, clock, ids), EventStore(database), log,
-        )  # fmt: skip
+        talk, events = Conversations(desk, clock, ids), EventStore(database)
+        yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
+                    commands, talk, events, log)  # fmt: skip
     finally:
         await registry.stop()
         await gallery.stop()
