@@ -124,6 +124,9 @@ DRAWING_SIDE: Final = 4_000
 ARTIFACT_BYTES: Final = 8 * 1024 * 1024
 """Largest file that a tool makes, in bytes: what Discord takes from anybody. Source: ART-3."""
 
+ARTIFACT_FOLDER_BYTES: Final = 512 * 1024 * 1024
+"""What one tool's files take on disk at most; beyond it those go that were longest unused. Source: ART-2."""
+
 ARTIFACTS: Final = 4
 """Artifacts a reply carries at most. Source: wire.md."""
 

@@ -106,7 +106,7 @@ class PydanticLoop(Loop):
         if not order.words and (answer := transcript.own_answer) is not None:
             # An earlier captain died between this answer and its settlement; asking again would cost, and might differ.
             # Whether anything was steered meanwhile, the settlement finds out. Source: LANE-9.
-            return Answered(said(answer))
+            return Answered(said(answer), transcript.made)
         known = await known_results(transcript.open_calls, line)
         opening = transcript.opening([*order.words, *await line.boundary()], known)
         if opening is None and not transcript.unanswered:
@@ -115,10 +115,12 @@ class PydanticLoop(Loop):
         while True:
             stretch = Stretch(transcript, line, opening)
             try:
-                return Answered(await self._run(order, stretch, self._models[rescue.model]))
+                text = await self._run(order, stretch, self._models[rescue.model])
             except Exception as error:
                 if line.fence is not None or not await rescue.helped(error, stretch):
                     raise
+            else:
+                return Answered(text, transcript.made)
             opening = stretch.opening
 
     async def _run(self, order: Order, stretch: Stretch, model: Model) -> str | None:

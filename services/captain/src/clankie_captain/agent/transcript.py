@@ -13,11 +13,13 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from clankie_captain.agent import history, overflow, pictures
+from clankie_captain.agent import artifacts, history, overflow, pictures
 from clankie_captain.agent.history import Kept
 from clankie_captain.agent.validity import clean_request
+from clankie_captain.core.artifacts import newest
 from clankie_captain.core.run import Draft, Order, Words
 from clankie_settings.ids import RunId
+from clankie_settings.wire.attachment import Artifact
 
 
 class Transcript:
@@ -28,6 +30,13 @@ class Transcript:
         self._kept: list[Kept] = history.kept(order.history)
         self._entries = len(order.history)
         self._messages: list[ModelMessage] | None = None
+        own = (each.message for each in self._kept if each.run == order.run)
+        self._made: list[Artifact] = [each for message in own for each in artifacts.made(message)]
+
+    @property
+    def made(self) -> tuple[Artifact, ...]:
+        """The files that this run's tools made for its reply. Source: LANE-10, ART-2."""
+        return newest(self._made)
 
     @property
     def messages(self) -> list[ModelMessage]:
@@ -82,6 +91,7 @@ class Transcript:
         self._entries += 1
         if message is not None:
             self._kept.append(Kept(message, self._run, self._entries - 1))
+            self._made += artifacts.made(message)
             self._messages = None
 
     def unsee(self, gone: Collection[str]) -> None:

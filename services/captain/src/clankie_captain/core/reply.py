@@ -8,6 +8,7 @@ from typing import Final
 from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.silence import is_silence, without_marker_lines
 from clankie_settings import bounds
+from clankie_settings.wire.attachment import Artifact
 
 _BLANK_LOOKING: Final = "\u3164\u2800\u115f\u1160\uffa0"
 _MARKUP: Final = "`*_~|>#"
@@ -15,9 +16,10 @@ _MARKUP: Final = "`*_~|>#"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words for the room, 1 to 16,384 characters."""
+    """Words for the room, 1 to 16,384 characters, and the files that go with them."""
 
     text: str
+    artifacts: tuple[Artifact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,11 @@ Reply = Said | Silence | Missing
 """The three readings of a response."""
 
 
-def read_reply(text: str | None, tools: Collection[str] = ()) -> Reply:
+def read_reply(text: str | None, tools: Collection[str] = (), artifacts: tuple[Artifact, ...] = ()) -> Reply:
     """What a finished response amounts to.
 
     ``tools`` names the tools that were offered, so that a call that was only written is known. Text over the wire's
-    limit is cut there, with an ellipsis.
+    limit is cut there, with an ellipsis. ``artifacts`` go with words; where he stays silent nothing is shown.
     """
     if text is None or not visible(text):
         return Missing()
@@ -47,7 +49,7 @@ def read_reply(text: str | None, tools: Collection[str] = ()) -> Reply:
     words = without_marker_lines(cleaned(text, tools))
     if not visible(words):
         return Missing()
-    return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…")
+    return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…", artifacts)
 
 
 def visible(text: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from clankie_captain.core.exhibits import Exhibit
 from clankie_settings.ids import DeliveryId, LaneId, RunId
+from clankie_settings.wire.attachment import Artifact
 from clankie_settings.wire.failure import FailureCode
 
 EntryKind = Literal["request", "response", "notes"]
@@ -115,9 +116,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The run's last response held this text; None or blank where the model wrote nothing. Source: LANE-15."""
+    """The run's last response held this text; None or blank where the model wrote nothing. Source: LANE-15, ART-2.
+
+    ``artifacts`` are what its tools made for the reply.
+    """
 
     text: str | None
+    artifacts: tuple[Artifact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

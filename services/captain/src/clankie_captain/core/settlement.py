@@ -55,9 +55,9 @@ def settlement(
     match ending:
         case Said() | Silence() if unheard:
             return RunOn()
-        case Said(text):
+        case Said():
             owner = next(each for each in heard if each.hearing == "owner")
-            return Settlement(tuple(_answered(run, each, owner, text, after_action) for each in heard), ())
+            return Settlement(tuple(_answered(run, each, owner, ending, after_action) for each in heard), ())
         case Silence():
             return Settlement(tuple(_silent(run, each) for each in heard), ())
         case Missing():
@@ -68,10 +68,16 @@ def settlement(
             assert_never(ending)
 
 
-def _answered(run: RunId, turn: RunTurn, owner: RunTurn, text: str, after_action: int | None) -> Settled:
+def _answered(run: RunId, turn: RunTurn, owner: RunTurn, said: Said, after_action: int | None) -> Settled:
     if turn is owner:
         return Replied(
-            delivery_id=turn.delivery, turn_id=turn.turn, run_id=run, owed=True, text=text, after_action=after_action
+            delivery_id=turn.delivery,
+            turn_id=turn.turn,
+            run_id=run,
+            owed=True,
+            text=said.text,
+            artifacts=said.artifacts,
+            after_action=after_action,
         )
     return Absorbed(delivery_id=turn.delivery, turn_id=turn.turn, run_id=run, owed=False, answered_by=owner.delivery)
 

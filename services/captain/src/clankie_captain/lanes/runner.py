@@ -100,7 +100,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
             _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)
-        ending = read_reply(finish.text, TOOLS) if isinstance(finish, Answered) else finish
+        ending = read_reply(finish.text, TOOLS, finish.artifacts) if isinstance(finish, Answered) else finish
         if isinstance(ending, Broken):
             self._report(ending)
         elif isinstance(ending, Missing):
