@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 import structlog
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clankie_captain.core.pictures import Cause, Decoded, Part, Undecodable
-from clankie_captain.media import frames
+from clankie_captain.media import frames, worker
 from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.film_program import film_program, lacking
+from clankie_captain.media.parcels import FAULTS, Errand
 from clankie_settings import bounds
 from tests.captain.media.drawing import read
 from tests.captain.media.filming import H264, VP9, Studio
@@ -201,6 +202,21 @@ async def test_rubbish_in_the_middle_of_a_film_is_no_exception(decoder: WorkerDe
     for at in range(film.index(b"mdat") + 8, len(film), 97):
         film[at] ^= 0x5A
     assert isinstance(await decoder.decode(bytes(film), 4), Decoded | Undecodable)
+
+
+@pytest.mark.requirement("IMG-5")
+@given(data=st.data())
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_became_of_a_film_it_is_shown_or_counted(studio: Studio, tmp_path: Path, data: st.DataObject) -> None:
+    film = bytearray(studio.pattern(*data.draw(st.sampled_from([H264, VP9])), seconds=0.5, form="mp4"))
+    for _ in range(data.draw(st.integers(1, 12))):
+        film[data.draw(st.integers(8, len(film) - 1))] = data.draw(st.integers(0, 255))
+    cut = bytes(film[: data.draw(st.integers(8, len(film)))])
+    folder = tmp_path / "film"
+    folder.mkdir(exist_ok=True)
+    found = worker.decoded(Errand("video", 4, len(cut), 30.0, str(folder), str(studio.program)), cut)
+    assert found in FAULTS or 1 <= len(found) <= 4
+    assert not folder.exists()
 
 
 @pytest.mark.requirement("IMG-5")

@@ -5,13 +5,10 @@ it and back, and holds the leash: wall time, and the process group.
 """
 
 import asyncio
-import os
-import signal
 import sys
 import tempfile
 from asyncio import StreamReader, StreamWriter, subprocess
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
@@ -20,25 +17,20 @@ import structlog
 
 from clankie_captain.core.pictures import Decoded, Part, Undecodable, sniff
 from clankie_captain.media import parcels
+from clankie_captain.media.leash import PIECE, leashed
 from clankie_captain.media.parcels import Errand, ParcelError
 from clankie_settings import bounds
 from clankie_settings.wire.attachment import MediaType
 
 _log = structlog.get_logger()
 
-GRACE: Final = timedelta(seconds=1)
-"""How long a worker may take to end what it started, before its group is killed."""
-
-PIECE: Final = 256 * 1024
-"""Bytes that are handed to a worker at a time."""
-
-
-class WorkerError(OSError):
-    """A worker did not come up: nothing that the bytes did."""
-
 
 _SHOWN: Final = frozenset({"png", "jpeg", "gif", "webp", "video"})
 _COMMAND: Final = (sys.executable, "-I", "-B", "-m", "clankie_captain.media.worker")
+
+
+class _WorkerError(OSError):
+    """A worker did not come up: nothing that the bytes did."""
 
 
 class WorkerDecoder:
@@ -96,31 +88,13 @@ class WorkerDecoder:
 
     async def _served(self, errand: Errand, data: bytes) -> Decoded | Undecodable:
         try:
-            async with asyncio.timeout(self._within.total_seconds()), self._worker() as worker:
+            async with asyncio.timeout(self._within.total_seconds()), leashed(self._command) as worker:
                 return await _exchanged(worker, errand, data)
         except TimeoutError:
             return Undecodable("timed_out")
         except (ParcelError, EOFError, ConnectionError):
             # It died, or says what no worker of ours says: bytes that do this are not shown.
             return Undecodable("broken")
-
-    @asynccontextmanager
-    async def _worker(self) -> AsyncGenerator[subprocess.Process]:
-        """A worker that is up, and the end of its whole group."""
-        process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            # Nothing of the captain's is anything to it: no key, no token, no folder.
-            env={"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2"},
-            cwd="/",
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            await _ended(process)
 
 
 async def _exchanged(worker: subprocess.Process, errand: Errand, data: bytes) -> Decoded | Undecodable:
@@ -134,7 +108,7 @@ async def _exchanged(worker: subprocess.Process, errand: Errand, data: bytes) ->
     """
     to_it, from_it = cast("StreamWriter", worker.stdin), cast("StreamReader", worker.stdout)
     if await from_it.read(len(parcels.READY)) != parcels.READY:
-        raise WorkerError
+        raise _WorkerError
     to_it.write(parcels.errand_head(errand))
     for at in range(0, len(data), PIECE):
         to_it.write(memoryview(data)[at : at + PIECE])
@@ -154,35 +128,3 @@ async def _part(source: StreamReader, media_type: str, width: int, height: int, 
     if f"image/{sniff(data)}" != media_type:
         raise ParcelError("not what it was announced as")
     return Part(data, cast("MediaType", media_type), width, height)
-
-
-async def _ended(process: subprocess.Process) -> None:
-    """End a worker and everything that it started; what it still says is thrown away."""
-    to_it = cast("StreamWriter", process.stdin).transport
-    if not to_it.is_closing():
-        to_it.abort()
-    try:
-        if process.returncode is None:
-            _tell(process, signal.SIGTERM)
-            async with asyncio.timeout(GRACE.total_seconds()):
-                await _gone(process)
-    except TimeoutError:
-        pass
-    finally:
-        _tell(process, signal.SIGKILL)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(GRACE.total_seconds()):
-            await _gone(process)
-
-
-def _tell(process: subprocess.Process, what: signal.Signals) -> None:
-    # Its number is its group's; a worker that is gone and reaped has left nobody behind.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, what)
-
-
-async def _gone(process: subprocess.Process) -> None:
-    # Only who has read to the end of the pipe learns of the process's end.
-    while await cast("StreamReader", process.stdout).read(PIECE):
-        pass
-    await process.wait()
