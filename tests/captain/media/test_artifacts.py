@@ -38,7 +38,6 @@ async def test_a_folder_that_cannot_be_written_is_an_error_and_leaves_nothing(tm
 
 async def test_at_its_bound_a_folder_lets_the_oldest_go(tmp_path: Path) -> None:
     folder = ArtifactFolder(tmp_path, "diagrams", most=100)
-    for number in range(8):
-        last = await folder.keep(bytes([number]) * 25, "image/png", "x")
+    kept = [await folder.keep(bytes([number]) * 25, "image/png", "x") for number in range(8)]
     assert sum(each.stat().st_size for each in (tmp_path / "diagrams").iterdir()) <= 100
-    assert place(last.ref)[2] in [each.name for each in (tmp_path / "diagrams").iterdir()]
+    assert place(kept[-1].ref)[2] in [each.name for each in (tmp_path / "diagrams").iterdir()]
