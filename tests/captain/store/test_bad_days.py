@@ -1,12 +1,15 @@
 """What the store does on a bad day: it refuses in words that help, or comes back with all that was committed."""
 
+import asyncio
 import random
 import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from clankie_captain.errors import (
     StoreUnwritableError,
     StoreVersionError,
 )
+from clankie_captain.store import engine
 from clankie_captain.store.engine import Database, StateLock
 from clankie_captain.store.schema import migrate
 from tests.captain.core.speech import trigger
@@ -309,3 +313,35 @@ async def test_two_state_folders_that_name_one_database_have_one_captain(tmp_pat
         await Database.open(shared, StateLock(tmp_path / "two" / "captain.lock"))
     await first.close()
     await (await Database.open(shared, StateLock(tmp_path / "two" / "captain.lock"))).close()
+
+
+async def test_a_look_for_damage_that_takes_too_long_is_cut_short_and_the_start_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path / "captain.db") as shelf:
+        for number in range(40):
+            await shelf.accept(trigger(str(number), LONG))
+    monkeypatch.setattr(engine, "CHECKED_FOR", timedelta())
+    async with opened(tmp_path / "captain.db") as shelf:
+        assert len(await deliveries(shelf)) == 40
+
+
+def workers() -> list[str]:
+    """The threads that connections live on."""
+    kinds = ("asyncio", "MainThread", "ThreadPool")
+    return [each.name for each in threading.enumerate() if not each.name.startswith(kinds)]
+
+
+async def test_a_start_that_is_stopped_leaves_neither_a_lock_nor_a_thread(tmp_path: Path) -> None:
+    path, lock = address(tmp_path / "captain.db"), tmp_path / "captain.lock"
+    assert workers() == []
+    starting = asyncio.ensure_future(Database.open(path, StateLock(lock)))
+    async with asyncio.timeout(20):
+        while not workers():
+            await asyncio.to_thread(workers)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        while workers():
+            await asyncio.to_thread(workers)
+    StateLock(lock).release()

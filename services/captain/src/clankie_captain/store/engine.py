@@ -147,7 +147,8 @@ class Database:
         try:
             await database._on_thread(database._prepare)
             await database._looked_through()
-        except (DBAPIError, StoreError) as error:
+        except BaseException as error:
+            # Whatever it is, a stop amid the start included: the connection's thread would keep the process.
             await connection.close()
             if isinstance(error, DBAPIError):
                 raise _unusable(error.orig) from error.orig
@@ -221,9 +222,11 @@ class Database:
     async def _looked_through(self) -> None:
         """Look for damage, as far as one gets in a moment: whoever starts must not wait for gigabytes."""
         looking = asyncio.ensure_future(self._connection.on_thread(self._quick_check))
-        done, _ = await asyncio.wait({looking}, timeout=CHECKED_FOR.total_seconds())
-        if not done:
-            self._connection.raw.interrupt()
+        try:
+            await asyncio.wait({looking}, timeout=CHECKED_FOR.total_seconds())
+        finally:
+            if not looking.done():
+                self._connection.raw.interrupt()
         if not await looking:
             raise StoreDamagedError
 
