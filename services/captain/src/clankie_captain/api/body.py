@@ -5,6 +5,7 @@ from typing import Any, TypeVar, cast
 
 from fastapi import Request
 from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
 
 from clankie_captain.api.problems import ProblemError, invalid
 from clankie_settings import bounds
@@ -18,7 +19,8 @@ async def read(request: Request, shape: type[Shape], code: str) -> Shape:
     """The body as ``shape``.
 
     Raises:
-        ProblemError: 413 past the bound, 422 that names the field, 422 ``wire_version`` for another version.
+        ProblemError: 413 past the bound, 422 that names the field, 422 ``wire_version`` for another version, 400 where
+            the caller is gone.
     """
     _check_header(request)
     raw = await _bounded(request)
@@ -53,9 +55,13 @@ def _refuse(sentence: str | None) -> None:
 async def _bounded(request: Request) -> bytes:
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > bounds.REQUEST_BYTES:
-            raise ProblemError(413, "too_large", f"a request has at most {bounds.REQUEST_BYTES} bytes")
-        chunks.append(chunk)
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > bounds.REQUEST_BYTES:
+                raise ProblemError(413, "too_large", f"a request has at most {bounds.REQUEST_BYTES} bytes")
+            chunks.append(chunk)
+    except ClientDisconnect:
+        # A presence that died amid its request is no fault of the captain's; nobody is there to read this.
+        raise ProblemError(400, "hung_up", "the request ended before its body did") from None
     return b"".join(chunks)
