@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
@@ -17,6 +17,7 @@ from clankie_captain.core.run import (
     Usage,
     Words,
 )
+from clankie_captain.core.stand_ins import without
 from clankie_captain.ports import Loop, RunLine
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 
@@ -34,6 +35,7 @@ class Lane:
 
     entries: list[Entry] = field(default_factory=list[Entry])
     finished: dict[str, CallEnd] = field(default_factory=dict[str, CallEnd])
+    pictures: dict[str, bytes] = field(default_factory=dict[str, bytes])
     runs: int = 0
     instructions: str = INSTRUCTIONS
     tools: tuple[str, ...] = TOOLS
@@ -46,7 +48,11 @@ class Lane:
 
     async def run(self, loop: Loop, *texts: str, line: "Line | None" = None) -> Finish:
         """One run of a loop in this lane."""
-        order = self.order(*texts)
+        return await self.hear(loop, *words(*texts), line=line)
+
+    async def hear(self, loop: Loop, *heard: Words, line: "Line | None" = None) -> Finish:
+        """One run that starts with these words."""
+        order = replace(self.order(), words=heard)
         line = line or Line()
         line.lane, line.run = self, order.run
         return await loop.think(order, line)
@@ -65,6 +71,7 @@ class Line(RunLine):
         self.tools: list[tuple[str, ToolState]] = []
         self.updates: list[str] = []
         self.cuts: list[int] = []
+        self.unseen: list[str] = []
         self.outcome: UpdateOutcome = UpdateOutcome("posted")
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
@@ -91,6 +98,16 @@ class Line(RunLine):
         self._call("record " + " ".join(draft.kind for draft in drafts))
         for draft in drafts:
             self.lane.entries.append(Entry(len(self.lane.entries), self.run, draft.kind, draft.payload))
+
+    async def picture(self, digest: str) -> bytes | None:
+        self._call("picture")
+        return self.lane.pictures.get(digest)
+
+    async def unsee(self, gone: Sequence[str]) -> None:
+        self._call("unsee")
+        self.unseen.extend(gone)
+        for at, each in enumerate(self.lane.entries):
+            self.lane.entries[at] = replace(each, payload=without(each.payload, gone) or each.payload)
 
     async def cut(self, kept: int) -> None:
         self._call("cut")

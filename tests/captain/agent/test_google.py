@@ -1,6 +1,7 @@
 """Google as an extra: its histories only grow, its failures have their codes, and nobody else imports it."""
 
 import asyncio
+import base64
 import json
 import subprocess
 import sys
@@ -17,11 +18,13 @@ from clankie_captain.agent.loop import PydanticLoop
 from clankie_captain.agent.model import build_loop, build_models
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.core.run import Answered, Broken
+from clankie_captain.core.stand_ins import GONE
 from clankie_captain.errors import ConfigurationError
 from clankie_settings import bounds
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.wire.failure import FailureCode
 from tests.captain.agent.lane import Lane, Line, StillClock, words
+from tests.captain.agent.looking import looked, png
 from tests.captain.agent.provider import Refuse
 
 LIMIT = FailureCode.CAPTAIN_USAGE_LIMIT_REACHED
@@ -131,6 +134,27 @@ async def test_histories_only_grow_over_turns_tools_steers_and_failures(
     for index in range(1, len(server.bodies)):
         assert server.contents(index).startswith(server.contents(index - 1)), index
         assert server.frame(index) == server.frame(0)
+
+
+@pytest.mark.requirement("IMG-6", "IMG-7", "LANE-13", "LANE-14")
+async def test_pictures_are_bytes_in_a_request_and_hashes_in_the_history_and_refused_ones_go(
+    google: tuple[Google, PydanticLoop], lane: Lane
+) -> None:
+    """C04."""
+    server, loop = google
+    refusal = error(400, "INVALID_ARGUMENT", "Unable to process input image. Please retry.")
+    server.script = [says("Nice."), says("Yes."), refusal, says("I cannot."), says("Bye.")]
+    await lane.hear(loop, looked(lane, "look", png(1)))
+    await lane.run(loop, "remember?")
+    assert await lane.hear(loop, looked(lane, "this", png(2), delivery="401")) == Answered("I cannot.")
+    await lane.run(loop, "bye")
+    part = json.loads(server.bodies[1])["contents"][0]["parts"][2]["inlineData"]
+    assert (base64.urlsafe_b64decode(part["data"]), part["mime_type"]) == (png(1), "image/png")
+    for before, after in ((0, 1), (1, 2), (3, 4)):
+        assert server.contents(after).startswith(server.contents(before))
+    assert GONE in server.bodies[4].decode()
+    assert base64.urlsafe_b64encode(png(2)).decode() not in server.bodies[4].decode()
+    assert "inlineData" not in "".join(each.payload for each in lane.entries)
 
 
 WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"}

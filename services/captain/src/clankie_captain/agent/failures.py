@@ -34,6 +34,9 @@ _OVERFLOW_PHRASES: Final = (
 )
 # Both providers name the place: messages.[2].content, or messages.2.content.0.
 _MESSAGE_PATH: Final = re.compile(r"\b(?:messages|contents)[.\[]")
+# Some servers have no route for a model that takes pictures, and say 404.
+_PICTURE_STATUS: Final = frozenset({400, 404, 413, 415, 422})
+_PICTURE: Final = re.compile(r"(?<![a-z])image|(?<![a-z])vision(?![a-z])|multi-?modal|inline_?data")
 _PROVIDER_PACKAGES: Final = frozenset({"openai", "anthropic", "google", "httpx", "httpx2", "httpcore", "httpcore2"})
 
 
@@ -103,6 +106,18 @@ def blames_history(error: Exception) -> bool:
     if not isinstance(error, library.ModelRequestRejectedError):
         return False
     return _MESSAGE_PATH.search(str(error.body)) is not None
+
+
+def blames_pictures(error: Exception) -> bool:
+    """Whether a provider refused a request for a picture in it, or for pictures at all. Pure. Source: LANE-14, C04."""
+    if not isinstance(error, library.ModelHTTPError) or error.status_code not in _PICTURE_STATUS:
+        return False
+    return _PICTURE.search(f"{error.provider_error_code} {error.body}".casefold()) is not None
+
+
+def too_much(error: Exception) -> bool:
+    """Whether a provider refused a request for its bytes. Pure."""
+    return isinstance(error, library.ModelHTTPError) and error.status_code == _OVERFLOW_STATUS
 
 
 def _says_overflow(error: library.ModelAPIError) -> bool:

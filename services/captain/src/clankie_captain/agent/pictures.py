@@ -17,6 +17,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from clankie_captain.agent.failures import blames_pictures, too_much
 from clankie_captain.core.exhibits import Exhibit
 from clankie_captain.core.run import Words
 from clankie_captain.core.stand_ins import GONE, digest_of, stand_in, surplus
@@ -50,11 +51,16 @@ def too_many(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
     return surplus(all_shown(messages), len(shown_in(messages[-1])))
 
 
-def suspects(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
-    """The pictures that a provider may have meant which refused these messages.
+def refused(messages: Sequence[ModelMessage], error: Exception) -> tuple[str, ...]:
+    """The pictures that a provider may have meant which refused these messages; none where it meant something else.
 
-    Those that it has not answered to yet; where there are none, all of them. Source: C04.
+    Those that it has not answered to yet; where there are none, all of them. Where everything together was too much,
+    the older ones go first. Source: C04.
     """
+    if too_much(error):
+        return tuple(all_shown(messages[:-1]) or all_shown(messages))
+    if not blames_pictures(error):
+        return ()
     answered = max((at for at, message in enumerate(messages) if not isinstance(message, ModelRequest)), default=-1)
     return tuple(all_shown(messages[answered + 1 :]) or all_shown(messages))
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import structlog
 
-from clankie_captain.agent import retries
+from clankie_captain.agent import pictures, retries
 from clankie_captain.agent.failures import blames_history, failure_code
 from clankie_captain.agent.standby import Standby
 from clankie_captain.agent.stretch import Stretch
@@ -16,6 +16,9 @@ from clankie_settings.wire.failure import FailureCode
 
 TRIES_BEFORE_SWITCH: Final = 2
 """How often a model that has a fallback is asked before that one is: a hiccup is not worth a cold cache. FAIL-5."""
+
+PICTURE_TRIES: Final = 2
+"""How often a run lets pictures go: first those that are new to the provider, then all. LANE-14."""
 
 _log = structlog.get_logger()
 
@@ -39,10 +42,13 @@ class Rescue:
         self._attempt = 0
         self._tries = 0
         self._relieved = False
+        self._unseen = 0
 
     async def helped(self, error: Exception, stretch: Stretch) -> bool:
         """Whether it is worth another try now."""
         code = failure_code(error)
+        if stretch.silent and await self._without_pictures(error, stretch):
+            return True
         if code in (FailureCode.CAPTAIN_CONTEXT_OVERFLOW, FailureCode.CAPTAIN_MODEL_REFUSED):
             return await self._relieve(code)
         if not stretch.silent or code is FailureCode.CAPTAIN_INTERNAL_ERROR:
@@ -62,6 +68,17 @@ class Rescue:
             return False
         self._line.event()
         await self._clock.sleep(wait)
+        return True
+
+    async def _without_pictures(self, error: Exception, stretch: Stretch) -> bool:
+        """Let the pictures go that a provider refused; no other model is asked to look at them. Source: LANE-14."""
+        refused = pictures.refused(self._transcript.messages, error)
+        if not refused or self._unseen >= PICTURE_TRIES:
+            return False
+        self._unseen += 1
+        await stretch.unsee(refused)
+        self._line.event()
+        _log.warning("pictures.rejected", count=len(refused))
         return True
 
     def _switch(self, code: FailureCode) -> None:
