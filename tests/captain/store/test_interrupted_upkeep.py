@@ -9,13 +9,15 @@ import pytest
 from sqlalchemy import Connection
 
 from clankie_captain.core.run import Draft
+from clankie_captain.errors import LaneBusyError
 from clankie_captain.store.album import Album
 from clankie_captain.store.engine import Database
 from clankie_captain.store.forgetting import Forgetting
 from clankie_captain.store.retention import Gone, Retention, Terms
 from clankie_captain.store.upkeep import Upkeep
-from clankie_settings.ids import DeliveryId, MessageId
-from clankie_settings.wire.receipt import Receipt
+from clankie_settings.ids import ActionId, DeliveryId, MessageId
+from clankie_settings.wire.action import TextUpdate
+from clankie_settings.wire.receipt import ActionReceipt, Receipt
 from tests.captain.core.speech import ANN, BOB, NOON, earlier, trigger
 from tests.captain.store.shelf import DISCORD, Shelf, address
 from tests.captain.store.test_retention import Time
@@ -151,3 +153,22 @@ async def test_what_is_deleted_is_overwritten(tmp_path: Path) -> None:
     database = await reopened(tmp_path / "captain.db")
     assert await database.aside(lambda raw: raw.execute("PRAGMA secure_delete").fetchone()) == (1,)
     await database.close()
+
+
+@pytest.mark.requirement("OPS-12")
+async def test_words_that_were_posted_meanwhile_go_and_are_waited_for_until_then(tmp_path: Path) -> None:
+    shelf = await Shelf.open(tmp_path / "captain.db")
+    run = await shelf.started(trigger("400", "hello"))
+    await shelf.hears(run, await shelf.lanes.owner(run), drafts=(Draft("request", "{}"),))
+    update = TextUpdate(action_id="act_1", delivery_id="400", text="canary, soon")
+    await shelf.actions.add(run, update, NOON, 3)
+    await shelf.ended(run)
+    receipt = Receipt(part=1, of=1, message_id=MessageId("9400"), posted_at=NOON)
+    await shelf.deliveries.receive(DISCORD, DeliveryId("400"), receipt)
+    what = forgetting(shelf.database, shelf.path)
+    with pytest.raises(LaneBusyError):
+        await what.person(ANN.actor_id)
+    await shelf.actions.acknowledge(DISCORD, ActionId("act_1"), ActionReceipt(ok=True, message_id="9401"))
+    await what.person(ANN.actor_id)
+    await shelf.database.close()
+    assert b"canary" not in shelf.path.read_bytes()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, exists, func, or_, select, update
 
 from clankie_captain.core import forgetting
 from clankie_captain.core.forgetting import NOBODY, Erasure
@@ -28,6 +28,17 @@ SLICE: Final = 200
 """Rows that one transaction works through, so that no turn waits for long."""
 
 _lane, _delivery, _entry = tables.lane.c, tables.delivery.c, tables.entry.c
+
+
+_UNPOSTED: Final = (
+    select(tables.action.c.id)
+    .join(tables.presence, tables.presence.c.id == tables.action.c.presence)
+    .join(
+        tables.delivery, (_delivery.presence == tables.action.c.presence) & (_delivery.id == tables.action.c.delivery)
+    )
+    .where(tables.action.c.state == "pending", _delivery.lane == bindparam("of_lane"))
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +245,10 @@ class _Rewriting:
             trigger = Trigger.model_validate_json(row.trigger)
             changed = forgetting.without(erasure.person, trigger)
             values = {} if changed == trigger else _described(row, trigger, changed)
-            answer = forgetting.result(row.result) if row.result and row.run in erasure.runs else None
+            answer = None
+            if row.run in erasure.runs:
+                answer = forgetting.result(row.result) if row.result else None
+                _quiet_actions(connection, _of(row))
             if answer is not None:
                 values["result"] = answer
             if values:
@@ -272,7 +286,7 @@ def _idle(connection: Connection, lane: str) -> None:
     # Nobody posts what the operator reads for themselves.
     waits = or_(_delivery.state != "done", _delivery.owed & (_delivery.presence != OPERATOR))
     owes = connection.execute(select(exists().where(_delivery.lane == lane, waits))).scalar()
-    if live is not None or owes:
+    if live is not None or owes or connection.execute(_UNPOSTED, {"of_lane": lane}).first() is not None:
         raise LaneBusyError(LaneId(lane))
 
 
@@ -290,7 +304,7 @@ def _bare_deliveries(connection: Connection, lane: str, start: int, stop: int) -
         bare = forgetting.bare(trigger)
         answer = forgetting.result(row.result) if row.result else None
         connection.execute(_mine(row).values({**_described(row, trigger, bare), "result": answer or row.result}))
-        _quiet_actions(connection, (tables.action.c.delivery == row.id) & (tables.action.c.presence == row.presence))
+        _quiet_actions(connection, _of(row))
         _unname(connection, row.presence, bare)
     return len(rows)
 
@@ -318,6 +332,11 @@ def _described(row: AnyRow, before: Trigger, after: Trigger) -> dict[str, Any]:
         # With the hash whoever knows a short message could prove that it was said.
         values |= {"actor": NOBODY, "content_hash": content_hash(after)}
     return values
+
+
+def _of(row: AnyRow) -> Any:
+    """The actions of a delivery."""
+    return (tables.action.c.delivery == row.id) & (tables.action.c.presence == row.presence)
 
 
 def _mine(row: AnyRow) -> Any:
