@@ -111,6 +111,13 @@ class Tool:
     state: ToolState
 
 
+@dataclass(frozen=True)
+class Ask:
+    """Ask whether a tool may be called; what is said against it becomes the outcome."""
+
+    name: str
+
+
 class Deaf:
     """Ignore cancellation until ``let_go`` is set."""
 
@@ -118,7 +125,7 @@ class Deaf:
         self.let_go = asyncio.Event()
 
 
-Command = Say | Fail | Boundary | Explode | Write | Update | Tool | Deaf
+Command = Say | Fail | Boundary | Explode | Write | Update | Tool | Ask | Deaf
 
 
 @dataclass
@@ -128,6 +135,7 @@ class Thought:
     order: Order
     line: RunLine
     requests: list[list[str]] = field(default_factory=list[list[str]])
+    heard: list[list[Words]] = field(default_factory=list[list[Words]])
     commands: "asyncio.Queue[tuple[Command, asyncio.Future[object]]]" = field(default_factory=lambda: asyncio.Queue(8))
     ended: bool = False
 
@@ -210,7 +218,7 @@ class ToldLoop(Loop):
                     case Deaf():
                         done.set_result(None)
                         await _held(command.let_go)
-                    case Update() | Write() | Tool():
+                    case Update() | Write() | Tool() | Ask():
                         done.set_result(await _told(thought.line, command))
             except asyncio.CancelledError:
                 done.cancel()
@@ -225,10 +233,13 @@ class ToldLoop(Loop):
         texts = [each.text for each in words]
         await thought.line.record([Draft("request", json.dumps(texts))])
         thought.requests.append(texts)
+        thought.heard.append([*words])
 
 
-async def _told(line: RunLine, command: Update | Write | Tool) -> UpdateOutcome | None:
+async def _told(line: RunLine, command: Update | Write | Tool | Ask) -> UpdateOutcome | str | None:
     match command:
+        case Ask(name):
+            return await line.refusal(name)
         case Update():
             return await line.update(command.text)
         case Write():
@@ -273,6 +284,6 @@ class KeptCompactions:
 
 
 __all__ = [
-    "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "KeptCompactions", "KeptTurnLog", "Say",
+    "Ask", "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "KeptCompactions", "KeptTurnLog", "Say",
     "StillClock", "Thought", "ToldLoop", "Tool", "Update", "UpdateOutcome", "Write", "Writing",
 ]  # fmt: skip

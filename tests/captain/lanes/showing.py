@@ -24,12 +24,14 @@ class ToldResolver(Resolver):
     """
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.asked: list[tuple[str, ...]] = []
+        self.waiting: asyncio.Queue[str] = asyncio.Queue()
         self.held: dict[str, asyncio.Event] = {}
         self.broken: set[str] = set()
 
     async def resolve(self, trigger: Trigger) -> Pictures:
-        self.asked.append(trigger.delivery_id)
+        self.asked.append(tuple(each.attachment.id for each in sources(trigger)))
+        self.waiting.put_nowait(trigger.delivery_id)
         if trigger.delivery_id in self.held:
             await self.held[trigger.delivery_id].wait()
         if trigger.delivery_id in self.broken:
