@@ -53,6 +53,7 @@ class House:
     provider: ProviderClient
     captain: httpx.AsyncClient
     captain_program: Sequence[str] = CAPTAIN
+    bridge_program: Sequence[str] = BRIDGE
     programs: dict[str, Program] = field(default_factory=dict[str, Program])
     past: list[Program] = field(default_factory=list[Program])
 
@@ -68,8 +69,14 @@ class House:
 
     async def start_bridge(self) -> None:
         """Start the bridge, and wait until it is connected."""
-        program = await self._start("bridge", BRIDGE)
+        program = await self._start("bridge", self.bridge_program)
         await program.said("gateway_ready")
+
+    async def died(self, name: str) -> int:
+        """Wait until a process has ended by itself; its exit code, negative for a signal."""
+        program = self.programs.pop(name)
+        self.past.append(program)
+        return await program.exit_code()
 
     async def kill(self, name: str) -> None:
         """Kill a process as a power cut would."""

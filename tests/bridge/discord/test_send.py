@@ -11,6 +11,7 @@ from clankie_bridge.core.render import TextFile, Words
 from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
 from clankie_bridge.ports import Outgoing, Posted, Refused, Search
+from clankie_settings.crashing import NoCrash
 from tests.bridge.conftest import KeptLog
 
 ROOM = "1310000000000000100"
@@ -65,7 +66,7 @@ class Discord:
 
     def sender(self) -> DiscordSender:
         rest = Rest("token", "https://discord.test/api/v10", httpx.MockTransport(self))
-        return DiscordSender(rest, Gate(self.clock), NoTraces(), self.clock, lambda: 0.0, KeptLog())
+        return DiscordSender(rest, Gate(self.clock), NoTraces(), NoCrash(), self.clock, lambda: 0.0, KeptLog())
 
 
 def words(text: str = "hi", reply_to: str | None = "5", nonce: str = "n") -> Outgoing:

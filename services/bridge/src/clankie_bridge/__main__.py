@@ -9,17 +9,18 @@ from clankie_bridge import app
 from clankie_bridge.errors import CannotStart
 from clankie_bridge.log import configured, place_of
 from clankie_bridge.ports import Log
+from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.environment import SettingsError, bridge_settings, process_environment
 from clankie_settings.schema import BridgeSettings
 from clankie_settings.secrets import TokenFileError
 
 
-def main() -> int:
+def main(crash: Crash | None = None) -> int:
     """Run the bridge; the exit code is 0 after a stop, 78 where somebody has to change something, 1 on a fault."""
     log = configured()
     try:
         settings = bridge_settings(process_environment())
-        asyncio.run(_until_stopped(settings, log))
+        asyncio.run(_until_stopped(settings, log, crash or NoCrash()))
     except (SettingsError, CannotStart, TokenFileError) as error:
         sys.stderr.write(f"clankie bridge: {error}\n")
         return os.EX_CONFIG
@@ -29,12 +30,12 @@ def main() -> int:
     return 0
 
 
-async def _until_stopped(settings: BridgeSettings, log: Log) -> None:
+async def _until_stopped(settings: BridgeSettings, log: Log, crash: Crash) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, stop.set)
-    await app.run(settings, log, stop)
+    await app.run(settings, log, stop, crash=crash)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ from clankie_bridge.evidence import EvidenceFile
 from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log
 from clankie_settings.clock import Clock
+from clankie_settings.crashing import Crash
 from clankie_settings.ids import PresenceId
 from clankie_settings.schema import BridgeSettings
 
@@ -106,6 +107,7 @@ class Assembly:
     tap: Tap
     evidence: EvidenceFile
     instance: Instance
+    crash: Crash
     bot_id: str
 
     def joined(self, rest: Rest, connection: Connection, tasks: Tasks) -> Parts:
@@ -174,17 +176,18 @@ class Assembly:
             pages=pages,
             traces=DiscordTraces(pages, self.bot_id),
             surface=surface,
-            cards=Cards(surface=surface, switch=card, tasks=tasks, clock=self.clock),
+            cards=Cards(surface=surface, switch=card, tasks=tasks, crash=self.crash, clock=self.clock),
             directory=directory,
             bot=Myself(directory, Names(self.settings.names)),
         )
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
         return Posting(
-            sender=DiscordSender(rest, common.gate, common.traces, self.clock, self.jitter, self.log),
+            sender=DiscordSender(rest, common.gate, common.traces, self.crash, self.clock, self.jitter, self.log),
             traces=common.traces,
             captain=common.captain,
             patience=common.patience,
+            crash=self.crash,
             clock=self.clock,
             log=self.log,
             updates_before=common.progress.before_reply,
@@ -214,6 +217,7 @@ class Assembly:
             deliveries=common.deliveries,
             evidence=self.evidence,
             tasks=common.tasks,
+            crash=self.crash,
             clock=self.clock,
             log=self.log,
             finish=waiting.finish,
@@ -303,6 +307,7 @@ class Assembly:
             deliveries=common.deliveries,
             rooms=common.rooms,
             tasks=common.tasks,
+            crash=self.crash,
             log=self.log,
             stands=common.standing.held,
         )

@@ -24,6 +24,7 @@ from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
+from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.schema import BridgeSettings
 from clankie_settings.secrets import token as stored_token
 
@@ -44,7 +45,12 @@ class _Stopped(Exception):  # noqa: N818 -- ends the task group, is no error
 
 
 async def run(
-    settings: BridgeSettings, log: Log, stop: asyncio.Event, clock: Clock | None = None, ids: Ids | None = None
+    settings: BridgeSettings,
+    log: Log,
+    stop: asyncio.Event,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    crash: Crash | None = None,
 ) -> None:
     """Be the bridge until ``stop`` is set.
 
@@ -57,14 +63,16 @@ async def run(
         raise CannotStart(UNSET)
     if not settings.discord_guilds:
         log.warning("no_guilds", remedy=NO_GUILDS)
-    bridge = Bridge(settings, token, log, clock or SystemClock(), ids or RandomIds())
+    bridge = Bridge(settings, token, log, clock or SystemClock(), ids or RandomIds(), crash or NoCrash())
     await bridge.run(stop)
 
 
 class Bridge:
     """The bridge with its settings; runs once."""
 
-    def __init__(self, settings: BridgeSettings, token: SecretStr, log: Log, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, settings: BridgeSettings, token: SecretStr, log: Log, clock: Clock, ids: Ids, crash: Crash
+    ) -> None:
         self._settings = settings
         self._token = token
         self._log = log
@@ -82,6 +90,7 @@ class Bridge:
             tap=self._tap,
             evidence=self._evidence,
             instance=self._instance,
+            crash=crash,
             bot_id=bot_id(token.get_secret_value()),
         )
 

@@ -7,22 +7,27 @@ from typing import assert_never
 
 from clankie_bridge.core import card
 from clankie_bridge.core.card import Card, Later, Remove, Rest, Write
+from clankie_bridge.core.crash_points import CARD_SHOWN
 from clankie_bridge.core.nonce import nonce
 from clankie_bridge.desk.pauses import pause
 from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.ports import Surface
 from clankie_settings.clock import Clock
+from clankie_settings.crashing import Crash
 from clankie_settings.wire.action import ToolActivity
 
 
 class Cards:
     """Shows the cards of all turns, each from a task of its own that no turn waits for."""
 
-    def __init__(self, *, surface: Surface, switch: Callable[[Room], bool], tasks: Tasks, clock: Clock) -> None:
+    def __init__(
+        self, *, surface: Surface, switch: Callable[[Room], bool], tasks: Tasks, crash: Crash, clock: Clock
+    ) -> None:
         self._surface = surface
         self._switch = switch
         self._tasks = tasks
+        self._crash = crash
         self._clock = clock
         self._stirred: dict[str, asyncio.Event] = {}
 
@@ -72,6 +77,7 @@ class Cards:
                 await pause(self._clock, at - now, stirred)
             case Write(text):
                 self._keep(delivery, text, await self._written(delivery, known, text))
+                self._crash.reach(CARD_SHOWN)
             case Remove(message_id):
                 self._keep(delivery, known.shown or "", None)
                 await self._surface.remove(delivery.room.channel_id, message_id)

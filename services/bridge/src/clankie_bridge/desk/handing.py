@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import addressing, exchange, handover, unfurling
 from clankie_bridge.core.addressing import Address, Identity
+from clankie_bridge.core.crash_points import HANDED_OVER, HANDING_OVER
 from clankie_bridge.core.exchange import Exchange, ReplyPolicies
 from clankie_bridge.core.handover import Heard
 from clankie_bridge.core.message import Message
@@ -25,6 +26,7 @@ from clankie_bridge.errors import CaptainAway, CaptainError, DeliveryConflict, T
 from clankie_bridge.log import place_of
 from clankie_bridge.ports import Captain, Changed, Evidence, Happened, Log, Settled
 from clankie_settings.clock import Clock
+from clankie_settings.crashing import Crash
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.problem import refused_field
 from clankie_settings.wire.result import Pending
@@ -58,6 +60,7 @@ class Handing:
         deliveries: Deliveries,
         evidence: Evidence,
         tasks: Tasks,
+        crash: Crash,
         clock: Clock,
         log: Log,
         finish: Callable[[Delivery, Settled | Pending], None],
@@ -76,6 +79,7 @@ class Handing:
         self._deliveries = deliveries
         self._evidence = evidence
         self._tasks = tasks
+        self._crash = crash
         self._clock = clock
         self._log = log
         self._finish = finish
@@ -235,7 +239,9 @@ class Handing:
         delivery.attempted = True
         delivery.doubted = delivery.doubted or before
         try:
+            self._crash.reach(HANDING_OVER)
             answer = await self._captain.hand_over(trigger)
+            self._crash.reach(HANDED_OVER)
         except CaptainAway as away:
             if away.cause in NOT_REACHED:
                 delivery.attempted = before

@@ -7,6 +7,7 @@ from typing import Final
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import notices, render
+from clankie_bridge.core.crash_points import PART_POSTED, PART_RECEIPTED
 from clankie_bridge.core.lateness import left_to_post
 from clankie_bridge.core.message import id_before, written_at
 from clankie_bridge.core.nonce import Purpose, nonce
@@ -15,6 +16,7 @@ from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.errors import CaptainError
 from clankie_bridge.ports import Captain, Log, Outgoing, Posted, Refused, Search, Sender, Traces
 from clankie_settings.clock import Clock
+from clankie_settings.crashing import Crash
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
 from clankie_settings.wire.result import Replied
@@ -64,6 +66,7 @@ class Posting:
         traces: Traces,
         captain: Captain,
         patience: Patience,
+        crash: Crash,
         clock: Clock,
         log: Log,
         updates_before: Callable[[Delivery, int], Awaitable[None]],
@@ -72,6 +75,7 @@ class Posting:
         self._traces = traces
         self._captain = captain
         self._patience = patience
+        self._crash = crash
         self._clock = clock
         self._log = log
         self._updates_before = updates_before
@@ -149,9 +153,11 @@ class Posting:
                 outcome = await self._part(place, number, part, earlier)
                 refused = outcome if isinstance(outcome, Refused) else None
                 there += isinstance(outcome, Posted)
+                self._crash.reach(PART_POSTED)
             else:
                 outcome = Refused(refused.code, self._clock.now())
             await self._receipt(delivery, _receipt(number, len(parts), outcome))
+            self._crash.reach(PART_RECEIPTED)
         if refused is None:
             return None
         self._log.error("reply_incomplete", delivery=delivery.id, room=delivery.room.channel_id, code=refused.code)

@@ -12,6 +12,7 @@ from typing import Final, assert_never
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import render
+from clankie_bridge.core.crash_points import UPDATE_POSTED
 from clankie_bridge.core.message import id_before
 from clankie_bridge.core.render import Words
 from clankie_bridge.desk.cards import Cards
@@ -22,6 +23,7 @@ from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses
 from clankie_bridge.ports import Actions, Captain, Indicator, Log, Signal, Surface
 from clankie_settings import bounds
+from clankie_settings.crashing import Crash
 from clankie_settings.wire.action import Clear, Post, React, Speak, StoredAction, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.lease import Lease
 from clankie_settings.wire.receipt import ActionReceipt
@@ -82,6 +84,7 @@ class Signals:
         deliveries: Deliveries,
         rooms: Rooms,
         tasks: Tasks,
+        crash: Crash,
         log: Log,
         stands: Callable[[], Awaitable[Lease]],
     ) -> None:
@@ -96,6 +99,7 @@ class Signals:
         self._deliveries = deliveries
         self._rooms = rooms
         self._tasks = tasks
+        self._crash = crash
         self._log = log
         self._stands = stands
         self._inherited = 0
@@ -170,6 +174,7 @@ class Signals:
             match action:
                 case TextUpdate():
                     receipt = await self._update(action, sequence, delivery)
+                    self._crash.reach(UPDATE_POSTED)
                 case Post():
                     receipt = await self._post(action, sequence)
                 case React():

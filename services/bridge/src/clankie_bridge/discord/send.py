@@ -6,6 +6,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
+from clankie_bridge.core.crash_points import STORED
 from clankie_bridge.core.lateness import EXPIRED
 from clankie_bridge.core.message import written_at
 from clankie_bridge.core.pace import Backoff, Bucket, Rate
@@ -15,6 +16,7 @@ from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.errors import DiscordAway
 from clankie_bridge.ports import Log, Outgoing, Posted, Refused, Search, Traces
 from clankie_settings.clock import Clock
+from clankie_settings.crashing import Crash
 
 EVERYWHERE: Final = Rate(burst=40, every=timedelta(milliseconds=25))
 """Sends of the whole bridge: 40 a second, below Discord's 50. Source: OUT-2."""
@@ -105,11 +107,19 @@ class DiscordSender:
     """Posts parts; the one place that decides when a send is tried again."""
 
     def __init__(
-        self, rest: Rest, gate: Gate, traces: Traces, clock: Clock, jitter: Callable[[], float], log: Log
+        self,
+        rest: Rest,
+        gate: Gate,
+        traces: Traces,
+        crash: Crash,
+        clock: Clock,
+        jitter: Callable[[], float],
+        log: Log,
     ) -> None:
         self._rest = rest
         self._gate = gate
         self._traces = traces
+        self._crash = crash
         self._clock = clock
         self._jitter = jitter
         self._log = log
@@ -155,12 +165,15 @@ class DiscordSender:
         if isinstance(outgoing.part, TextFile):
             file = (outgoing.part.filename, outgoing.part.text.encode())
         try:
-            return await self._rest.post(
+            answer = await self._rest.post(
                 f"/channels/{outgoing.channel_id}/messages", message_payload(outgoing, reply_to), file
             )
         except DiscordAway as away:
             self._log.warning("send_failed", room=outgoing.channel_id, code=away.cause)
             return None
+        if answer.ok:
+            self._crash.reach(STORED)
+        return answer
 
     async def _wait(self, channel_id: str, answer: Answer | None, attempt: int) -> None:
         if answer is None:
