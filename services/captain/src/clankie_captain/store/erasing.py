@@ -1,0 +1,197 @@
+"""Rows of a lane without what it is to forget; each function is a part of somebody's transaction. Source: OPS-12."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Table, bindparam, delete, exists, func, or_, select, update
+
+from clankie_captain.core import forgetting
+from clankie_captain.core.forgetting import NOBODY, Erasure
+from clankie_captain.core.lane import OPERATOR
+from clankie_captain.errors import LaneBusyError
+from clankie_captain.store import tables
+from clankie_captain.store.album import digests
+from clankie_captain.store.rows import AnyRow
+from clankie_settings.ids import LaneId
+from clankie_settings.wire.trigger import Trigger, content_hash
+
+_lane, _delivery, _entry = tables.lane.c, tables.delivery.c, tables.entry.c
+
+_UNPOSTED: Final = (
+    select(tables.action.c.id)
+    .join(tables.presence, tables.presence.c.id == tables.action.c.presence)
+    .join(
+        tables.delivery, (_delivery.presence == tables.action.c.presence) & (_delivery.id == tables.action.c.delivery)
+    )
+    .where(tables.action.c.state == "pending", _delivery.lane == bindparam("of_lane"))
+    .limit(1)
+)
+
+
+class Found:
+    """What a lane holds of a person, put together row by row."""
+
+    def __init__(self, person: str) -> None:
+        self._person = person
+        self._named = f'"{person}"'
+        self.messages: set[str] = set()
+        self._deliveries: set[str] = set()
+        self._runs: set[str] = set()
+
+    def look_at_entries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
+        """The triggers that were heard."""
+        statement = select(_entry.run, _entry.payload).where(*_range(tables.entry, lane, start, stop))
+        named = func.instr(_entry.payload, self._named) > 0
+        for row in connection.execute(statement.where(_entry.kind == "heard", named)):
+            self._look(row.payload, row.run)
+        return 0
+
+    def look_at_deliveries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
+        """The triggers that were accepted."""
+        statement = select(_delivery.trigger, _delivery.run).where(*_range(tables.delivery, lane, start, stop))
+        for row in connection.execute(statement.where(func.instr(_delivery.trigger, self._named) > 0)):
+            self._look(row.trigger, row.run)
+        return 0
+
+    def erasure(self, *, replies: bool) -> Erasure:
+        """What the lane is to forget."""
+        runs = frozenset(self._runs) if replies else frozenset[str]()
+        return Erasure(self._person, frozenset(self.messages), frozenset(self._deliveries), runs)
+
+    def _look(self, payload: str, run: str | None) -> None:
+        trigger = Trigger.model_validate_json(payload)
+        theirs = forgetting.written_by(self._person, trigger)
+        self.messages |= theirs
+        if trigger.actor.actor_id == self._person:
+            self._deliveries.add(trigger.delivery_id)
+        if theirs and run:
+            self._runs.add(run)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """Rows of a lane without what it is to forget."""
+
+    lane: str
+    erasure: Erasure
+    pictures: set[str]
+
+    def entries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
+        """Everything but the triggers."""
+        prove_idle(connection, lane)
+        connection.execute(delete(tables.finished_call).where(tables.finished_call.c.lane == lane))
+        return self._rewrite(connection, start, stop, _entry.kind != "heard")
+
+    def heard(self, connection: Connection, lane: str, start: int, stop: int) -> int:
+        """The triggers that were heard."""
+        return self._rewrite(connection, start, stop, _entry.kind == "heard")
+
+    def deliveries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
+        """The triggers that were accepted, and the results of the runs."""
+        erasure, count = self.erasure, 0
+        for row in connection.execute(select(tables.delivery).where(*_range(tables.delivery, lane, start, stop))).all():
+            trigger = Trigger.model_validate_json(row.trigger)
+            changed = forgetting.without(erasure.person, trigger)
+            values = {} if changed == trigger else _described(row, trigger, changed)
+            answer = None
+            if row.run in erasure.runs:
+                answer = forgetting.result(row.result) if row.result else None
+                _quiet_actions(connection, _of(row))
+            if answer is not None:
+                values["result"] = answer
+            if values:
+                connection.execute(_mine(row).values(values))
+                count += 1
+            if trigger.actor.actor_id == erasure.person and trigger.room.guild_id is None:
+                _unname(connection, row.presence, changed)
+        return count
+
+    def actions(self, connection: Connection, run: str) -> None:
+        """The words that a run posted besides its reply."""
+        one = tables.action.c
+        _quiet_actions(connection, one.run == run)
+
+    def _rewrite(self, connection: Connection, start: int, stop: int, kinds: Any) -> int:
+        statement = select(_entry.seq, _entry.run, _entry.kind, _entry.payload)
+        count = 0
+        for row in connection.execute(statement.where(*_range(tables.entry, self.lane, start, stop), kinds)).all():
+            changed = forgetting.entry(row.kind, row.run, row.payload, self.erasure)
+            if changed is not None:
+                mine = update(tables.entry).where(_entry.lane == self.lane, _entry.seq == row.seq)
+                connection.execute(mine.values(payload=changed))
+                self.pictures.update(digests(row.payload) - digests(changed))
+                count += 1
+        return count
+
+
+def prove_idle(connection: Connection, lane: str) -> None:
+    """Let a lane be changed that neither works nor owes anything.
+
+    Raises:
+        LaneBusyError: It does.
+    """
+    live = connection.execute(select(_lane.live_run).where(_lane.id == lane)).scalar()
+    # Nobody posts what the operator reads for themselves.
+    waits = or_(_delivery.state != "done", _delivery.owed & (_delivery.presence != OPERATOR))
+    owes = connection.execute(select(exists().where(_delivery.lane == lane, waits))).scalar()
+    if live is not None or owes or connection.execute(_UNPOSTED, {"of_lane": lane}).first() is not None:
+        raise LaneBusyError(LaneId(lane))
+
+
+def drop_entries(connection: Connection, lane: str, start: int, stop: int, pictures: set[str]) -> int:
+    """Drop what is written in a lane, noting the pictures that it told of; how many entries went."""
+    prove_idle(connection, lane)
+    told = select(_entry.payload).where(*_range(tables.entry, lane, start, stop))
+    pictures.update(*map(digests, connection.execute(told).scalars()))
+    return connection.execute(delete(tables.entry).where(*_range(tables.entry, lane, start, stop))).rowcount
+
+
+def bare_deliveries(connection: Connection, lane: str, start: int, stop: int) -> int:
+    """Leave of deliveries what is needed to know them again; how many there were."""
+    rows = connection.execute(select(tables.delivery).where(*_range(tables.delivery, lane, start, stop))).all()
+    for row in rows:
+        trigger = Trigger.model_validate_json(row.trigger)
+        bare = forgetting.bare(trigger)
+        answer = forgetting.result(row.result) if row.result else None
+        connection.execute(_mine(row).values({**_described(row, trigger, bare), "result": answer or row.result}))
+        _quiet_actions(connection, _of(row))
+        _unname(connection, row.presence, bare)
+    return len(rows)
+
+
+def _quiet_actions(connection: Connection, which: Any) -> None:
+    one = tables.action.c
+    for row in connection.execute(select(one.id, one.payload).where(which)).all():
+        changed = forgetting.action(row.payload)
+        if changed is not None:
+            connection.execute(update(tables.action).where(one.id == row.id).values(payload=changed))
+
+
+def _unname(connection: Connection, presence: str, trigger: Trigger) -> None:
+    """Take the names out of what is remembered of a room."""
+    one, room = tables.room.c, trigger.room
+    key = f"{room.platform}:{room.guild_id or 'dm'}:{room.channel_id}"
+    mine = update(tables.room).where(one.presence == presence, one.key == key)
+    connection.execute(mine.values(room=room.model_dump_json(exclude_none=True)))
+
+
+def _described(row: AnyRow, before: Trigger, after: Trigger) -> dict[str, Any]:
+    """The columns of a delivery that its trigger tells; its hash stays only while its words do."""
+    values: dict[str, Any] = {"trigger": after.model_dump_json(exclude_none=True), "pictures": None}
+    if before.actor != after.actor:
+        # With the hash whoever knows a short message could prove that it was said.
+        values |= {"actor": NOBODY, "content_hash": content_hash(after)}
+    return values
+
+
+def _of(row: AnyRow) -> Any:
+    """The actions of a delivery."""
+    return (tables.action.c.delivery == row.id) & (tables.action.c.presence == row.presence)
+
+
+def _mine(row: AnyRow) -> Any:
+    return update(tables.delivery).where(_delivery.presence == row.presence, _delivery.id == row.id)
+
+
+def _range(table: Table, lane: str, start: int, stop: int) -> tuple[Any, ...]:
+    return table.c.lane == lane, table.c.seq >= start, table.c.seq < stop
