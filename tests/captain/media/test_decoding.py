@@ -6,10 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
+from PIL.GifImagePlugin import GifImageFile
 
 from clankie_captain.core.pictures import Decoded, Undecodable, sniff
 from clankie_captain.media import worker
 from clankie_captain.media.decoding import WorkerDecoder
+from clankie_captain.media.faults import OutOfTimeError
 from clankie_captain.media.parcels import FAULTS, Errand, Shot
 from clankie_settings import bounds
 from tests.captain.media.drawing import animated, chunk, colours, noise, read, saved, srgb
@@ -253,6 +255,35 @@ def test_five_hundred_frames_are_four() -> None:
     """C59."""
     frames = [Image.new("L", (120, 90), at % 250) for at in range(500)]
     assert len(parts(animated(frames, "GIF"))) == bounds.PICTURE_FRAMES
+
+
+def number(image: Image.Image) -> int:
+    """Which frame it is, of those that have their number as colour."""
+    found = image.convert("RGB").getpixel((4, 4))
+    assert isinstance(found, tuple)
+    return found[0] >> 5 << 5 | found[1] >> 3
+
+
+@pytest.mark.requirement("IMG-5")
+@pytest.mark.parametrize(
+    ("over_at", "reached"),
+    [(1, [0]), (3, [0, 2]), (40, [0, 32]), (200, [0, 85, 170]), (180, [0, 85, 170]), (150, [0, 85, 128])],
+)
+def test_where_time_runs_out_it_is_shown_how_far_an_animation_came(
+    monkeypatch: pytest.MonkeyPatch, over_at: int, reached: list[int]
+) -> None:
+    seek = GifImageFile.seek
+
+    def slow(image: GifImageFile, frame: int) -> None:
+        if frame == over_at:
+            raise OutOfTimeError
+        seek(image, frame)
+
+    # Each frame's number is its colour.
+    drawn = [Image.new("RGB", (8, 8), (at >> 5 << 5, (at & 31) << 3, 0)) for at in range(256)]
+    data = animated(drawn, "GIF")
+    monkeypatch.setattr(GifImageFile, "seek", slow)
+    assert [number(read(shot.data)) for shot in parts(data)] == reached
 
 
 @pytest.mark.requirement("IMG-5")

@@ -90,7 +90,7 @@ def taken(found: Decoded) -> None:
 @pytest.mark.requirement("IMG-3", "IMG-5")
 @pytest.mark.parametrize("kind", SHOWN)
 async def test_what_is_shown_is_what_the_provider_takes(decoder: WorkerDecoder, kind: str) -> None:
-    """C32, C59."""
+    """C03, C32, C59."""
     found = await decoder.decode(shown_bytes(kind), 4)
     assert isinstance(found, Decoded), found
     assert len(found.parts) == SHOWN[kind][1]
@@ -100,7 +100,7 @@ async def test_what_is_shown_is_what_the_provider_takes(decoder: WorkerDecoder, 
 @pytest.mark.requirement("IMG-3")
 @pytest.mark.parametrize("kind", COUNTED)
 async def test_what_is_not_shown_is_counted_by_its_cause(decoder: WorkerDecoder, kind: str) -> None:
-    """C23, C29, C55: the bytes decide, and where they cannot be decoded there is no picture, never the raw bytes."""
+    """C03, C13, C23, C29, C55: the bytes decide; where they cannot be decoded there is no picture, never raw bytes."""
     make, cause = COUNTED[kind]
     found = await decoder.decode(make(), 4)
     assert isinstance(found, Undecodable), found

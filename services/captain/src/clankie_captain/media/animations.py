@@ -65,27 +65,46 @@ def _count(data: bytes, form: str) -> int:
 def _gathered(data: bytes, form: str, wanted: Sequence[int], seen: list[Shot]) -> int:
     """Put the wanted frames into ``seen`` in place of what is there; how many frames were found to be whole.
 
-    The present ones stay until the last that can be had is there, so that time may run out anywhere.
+    Where time runs out, ``seen`` becomes what was wanted and reached, and how far it came on the way to the next.
     """
     fresh: list[Shot] = []
-    with stills.opened(data, form) as image:
-        for at in range(wanted[-1] + 1):
-            try:
-                image.seek(at)
-                image.load()
-            except OutOfTimeError:
-                seen[:] = max(seen, fresh, key=len)
-                raise
-            except Exception:
-                if at == 0:
-                    raise
-                seen[:] = fresh
-                return at
-            if at in wanted:
-                fresh.append(_frame(image))
+    waypoint: Image.Image | None = None
+    try:
+        with stills.opened(data, form) as image:
+            for at in range(wanted[-1] + 1):
+                if not _whole(image, at):
+                    seen[:] = fresh
+                    return at
+                if at in wanted:
+                    fresh.append(_frame(image))
+                    waypoint = None
+                elif at.bit_count() == 1:
+                    # At every doubling, so that a frame costs next to nothing and the newest is never far behind.
+                    waypoint = stills.plain(image, bounds.FRAME_SIDE).copy()
+    except OutOfTimeError:
+        seen[:] = max(seen, [*fresh, *([] if waypoint is None else [_encoded(waypoint)])], key=len)
+        raise
     seen[:] = fresh
     return wanted[-1] + 1
 
 
+def _whole(image: Image.Image, at: int) -> bool:
+    try:
+        image.seek(at)
+        image.load()
+    except OutOfTimeError:
+        raise
+    except Exception:
+        # Not even the first is for the caller to say; after it, those before stand for all.
+        if at == 0:
+            raise
+        return False
+    return True
+
+
 def _frame(image: Image.Image) -> Shot:
-    return stills.encoded(stills.plain(image, bounds.FRAME_SIDE), lossless=True, moving=True)
+    return _encoded(stills.plain(image, bounds.FRAME_SIDE))
+
+
+def _encoded(image: Image.Image) -> Shot:
+    return stills.encoded(image, lossless=True, moving=True)
