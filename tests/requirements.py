@@ -15,7 +15,7 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("DUR", 3)
     | _numbered("OUT", 2, 3, 4)
     | _numbered("ART", 1)
-    | _numbered("OPS", 1, 2, 3, 5, 6, 7, *range(9, 13))
+    | _numbered("OPS", 1, 2, 3, *range(5, 13))
     | _numbered("SEC", 1, 2)
     | _numbered("VOX", 1)
 )

@@ -252,6 +252,8 @@ class CaptainSettings(_ModelSettings):
     """Days for which transcripts are kept; unset: for ever. Source: OPS-11."""
     keep_picture_days: Annotated[int, Field(ge=1)] | None = None
     """Days for which pictures are kept; unset: as long as transcripts. Source: OPS-11."""
+    otel_exporter_otlp_endpoint: HttpAddress | None = None
+    """Where OpenTelemetry's spans go, over HTTP; unset: nowhere. Source: OPS-8."""
     cdn_loopback: Loopback | None = None
     """Loopback trials only: the fetch boundary connects there instead of to the CDN's hosts."""
     presences: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], PresenceSettings] = {}

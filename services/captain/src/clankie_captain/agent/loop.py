@@ -19,6 +19,7 @@ from clankie_captain.agent.standby import Standby
 from clankie_captain.agent.stretch import Stretch, said
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.tools import toolset
+from clankie_captain.agent.tracing import Tracing
 from clankie_captain.agent.transcript import Transcript
 from clankie_captain.agent.transcript_model import TranscriptModel
 from clankie_captain.core.compaction import Digest
@@ -54,7 +55,9 @@ class PydanticLoop(Loop):
         clock: Clock,
         pulse: Pulse,
         close: Callable[[], Awaitable[None]] = _nothing_to_close,
+        tracing: Tracing | None = None,
     ) -> None:
+        self._tracing = tracing
         self._clock = clock
         self._pulse = pulse
         self._close = close
@@ -65,13 +68,15 @@ class PydanticLoop(Loop):
             deps_type=Stretch,
             output_type=[str, types.NoneType],
             retries={"tools": MISTAKEN_CALLS},
-            capabilities=[Caching()],
+            capabilities=[Caching(), *([] if tracing is None else [tracing.capability])],
             name="clankie",
         )
 
     async def aclose(self) -> None:
         """Close the connections to the provider."""
         await self._close()
+        if self._tracing is not None:
+            await self._tracing.aclose()
 
     @property
     def window(self) -> int | None:

@@ -11,6 +11,7 @@ from clankie_captain.agent.loop import PydanticLoop
 from clankie_captain.agent.providers import ADDRESSES, BUILDERS, REHEARSAL, timeout
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.quietness import quiet_libraries
+from clankie_captain.agent.tracing import tracing
 from clankie_captain.errors import ConfigurationError
 from clankie_settings.clock import Clock
 from clankie_settings.schema import CaptainSettings
@@ -27,10 +28,10 @@ def build_loop(settings: CaptainSettings, clock: Clock) -> PydanticLoop:
     Raises:
         ConfigurationError: A model or its key is not configured; the message says which variable to set.
     """
-    pulse = Pulse()
+    pulse, traced = Pulse(), tracing(settings.otel_exporter_otlp_endpoint)
     models, close = build_models(settings, pulse)
     quiet_libraries()
-    return PydanticLoop(models, clock, pulse, close)
+    return PydanticLoop(models, clock, pulse, close, traced)
 
 
 def build_models(settings: CaptainSettings, pulse: Pulse) -> tuple[tuple[Model, ...], Callable[[], Awaitable[None]]]:
