@@ -110,3 +110,8 @@ def test_nothing_that_anybody_wrote_moves_the_cursor() -> None:
         entry.shown({"seq": 1, "kind": "said", "payload": {"text": ESCAPE}}),
     ]
     assert all(char.isprintable() for line in lines for char in line)
+
+
+def test_an_entry_says_when_it_was_written() -> None:
+    written = {"seq": 7, "at": "2026-01-02T03:04:05.678901+00:00", "kind": "said", "payload": {"text": "Hello."}}
+    assert entry.shown(written) == "    7 2026-01-02 03:04:05 said       Hello."

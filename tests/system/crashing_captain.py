@@ -2,6 +2,8 @@
 
 The file holds a point and a number: the captain dies, as by ``kill -9``, when it comes to the point for the so-manieth
 time since the file was written. It takes the file away first, so that the next captain lives.
+
+It has a door of its own besides, ``POST /test/report``, for deliveries that no presence waits for.
 """
 
 import os
@@ -9,8 +11,12 @@ import signal
 import sys
 from pathlib import Path
 
+from fastapi import FastAPI, Request
+
 from clankie_captain import __main__ as entry
 from clankie_captain import app as composition
+from clankie_settings.schema import CaptainSettings
+from clankie_settings.wire.trigger import Trigger
 
 FILE = Path(sys.argv[1])
 
@@ -37,10 +43,22 @@ class Armed:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+async def report(request: Request) -> dict[str, str]:
+    """Take a delivery that no presence waits for."""
+    trigger = Trigger.model_validate_json(await request.body())
+    return {"state": (await request.app.state.captain.desk.report(trigger)).state}
+
+
 def main() -> int:
     """Be the captain."""
     build = composition.build
-    composition.build = lambda settings: build(settings, crash=Armed())
+
+    def mortal(settings: CaptainSettings) -> FastAPI:
+        app = build(settings, crash=Armed())
+        app.add_api_route("/test/report", report, methods=["POST"])
+        return app
+
+    composition.build = mortal
     return entry.main()
 
 

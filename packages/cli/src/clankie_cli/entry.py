@@ -12,11 +12,13 @@ Json = dict[str, Any]
 
 
 def shown(entry: Mapping[str, Any]) -> str:
-    """The entry's place, its kind, and what it says."""
+    """The entry's place, when it was written (UTC), its kind, and what it says."""
     payload = entry.get("payload")
     said = _said(str(entry.get("kind")), cast("Json", payload) if isinstance(payload, dict) else {})
     first, *rest = plain_lines(said[:TEXT_CHARS]).split("\n")
-    head = f"{entry.get('seq'):>5} {plain(str(entry.get('kind'))):<10} {first}"
+    written = plain(str(entry.get("at") or ""))[: len("2026-01-02T03:04:05")].replace("T", " ")
+    head = " ".join([f"{entry.get('seq'):>5}", *([written] if written else []), f"{plain(str(entry.get('kind'))):<10}"])
+    head = f"{head} {first}"
     return "\n".join([head.rstrip(), *(f"{'':<16} {line}".rstrip() for line in rest)])
 
 

@@ -61,7 +61,7 @@ class React(WireModel):
 
 
 class Post(WireModel):
-    """Words nobody waits for; receipts as a turn's."""
+    """Words nobody waits for: the reply to a delivery of the captain's own."""
 
     name: ClassVar = "post"
     stored: ClassVar = True

@@ -19,12 +19,13 @@ Settled = Replied | Absorbed | Silent | Failed
 
 @dataclass(frozen=True, slots=True)
 class RunTurn:
-    """One turn of a run, in the order of acceptance."""
+    """One turn of a run, in the order of acceptance; ``awaited`` says that its presence waits for the result."""
 
     delivery: DeliveryId
     turn: TurnId
     addressed: bool
     hearing: Hearing
+    awaited: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _answered(run: RunId, turn: RunTurn, owner: RunTurn, said: Said, after_actio
             delivery_id=turn.delivery,
             turn_id=turn.turn,
             run_id=run,
-            owed=True,
+            owed=turn.awaited,
             text=said.text,
             artifacts=said.artifacts,
             after_action=after_action,
@@ -88,7 +89,7 @@ def _silent(run: RunId, turn: RunTurn) -> Settled:
 
 def _failed(run: RunId, heard: Sequence[RunTurn], code: FailureCode) -> tuple[Settled, ...]:
     # One short word is enough for a room in which several people were waiting.
-    noticed = next((each for each in heard if each.addressed), None)
+    noticed = next((each for each in heard if each.addressed and each.awaited), None)
     return tuple(failure(each.delivery, each.turn, code, run=run, notice=each is noticed) for each in heard)
 
 

@@ -100,10 +100,14 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A settled run: what each delivery got, what waits again, and the run that follows at once."""
+    """A settled run: what each delivery got, and the run that follows at once.
+
+    ``posts`` are the presences that were given words which nobody waits for.
+    """
 
     results: tuple[tuple[PresenceId, Settled], ...]
     follows: LiveRun | None
+    posts: frozenset[PresenceId] = frozenset()
 
 
 Settling = RunOn | Ended

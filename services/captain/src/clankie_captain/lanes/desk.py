@@ -61,6 +61,22 @@ class Desk:
             DeliveryConflictError: The id was accepted with other content.
             DrainingError: It is new, and the captain is stopping.
         """
+        return await self._accept(trigger, awaited=True)
+
+    async def report(self, trigger: Trigger) -> Turn:
+        """Accept a delivery of the captain's own, for whose result no presence waits; its words go out as a ``post``.
+
+        They answer ``reply_to`` of the trigger, where there is one. The same delivery again is not done again.
+
+        Raises:
+            DeliveryConflictError: The id was accepted with other content.
+            DrainingError: It is new, and the captain is stopping.
+
+        Source: wire.md.
+        """
+        return await self._accept(trigger, awaited=False)
+
+    async def _accept(self, trigger: Trigger, *, awaited: bool) -> Turn:
         if self._draining:
             known = await self._lanes.known(trigger)
             if known is None:
@@ -69,7 +85,7 @@ class Desk:
         turn = TurnId(self._ids.new("turn"))
         run = RunId(self._ids.new("run"))
         lane = lane_for(trigger, turn, self._trust)
-        accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now())
+        accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now(), awaited=awaited)
         if accepted.new:
             self._crash.reach(crash_points.ADMITTED)
         if accepted.new and accepted.turn.result is None:

@@ -76,6 +76,8 @@ class Runner:
         finally:
             self._line.hang_up()
         self._parts.line.signals.send(self._live.lane.id, Nudge())
+        for presence in settled.posts:
+            self._parts.line.signals.send(presence, Nudge())
         await self._write_down(settled)
         return settled
 

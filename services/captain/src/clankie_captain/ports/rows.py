@@ -35,7 +35,7 @@ from clankie_captain.core.turns import (
     Underway,
 )
 from clankie_settings.ids import ActionId, DeliveryId, LaneId, PresenceId, RunId, TurnId
-from clankie_settings.wire.action import StoredAction
+from clankie_settings.wire.action import Post, StoredAction
 from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt
 from clankie_settings.wire.trigger import Trigger
@@ -44,7 +44,9 @@ from clankie_settings.wire.trigger import Trigger
 class Lanes(Protocol):
     """Lanes as rows; ``store/lanes.py`` says what each promises."""
 
-    async def accept(self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime) -> Acceptance:
+    async def accept(
+        self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime, *, awaited: bool = True
+    ) -> Acceptance:
         """Accept a delivery once and decide its way into the lane."""
         ...
 
@@ -264,6 +266,10 @@ class Actions(Protocol):
         self, run: LiveRun, action: StoredAction, at: datetime, most: int, call: str | None = None
     ) -> Numbered | None:
         """Store an action of a live run."""
+        ...
+
+    async def post(self, presence: PresenceId, words: Post, at: datetime) -> Numbered:
+        """Store words that belong to no live run and that nobody waits for."""
         ...
 
     async def pending(self, presence: PresenceId, after: int, most: int = 100) -> tuple[Numbered, ...]:

@@ -10,8 +10,8 @@ from clankie_captain.errors import UnknownActionError
 from clankie_captain.store import rows, tables
 from clankie_captain.store.engine import Database
 from clankie_captain.store.fences import prove
-from clankie_settings.ids import ActionId, DeliveryId, PresenceId
-from clankie_settings.wire.action import StoredAction
+from clankie_settings.ids import ActionId, DeliveryId, PresenceId, RunId
+from clankie_settings.wire.action import Post, StoredAction
 from clankie_settings.wire.receipt import ActionReceipt
 
 
@@ -40,15 +40,21 @@ class ActionStore:
             counted = select(func.count()).where(one.run == run.run, one.name == action.name)
             if connection.execute(counted).scalar_one() >= most:
                 return None
-            seq = _next(connection, run.presence, at)
-            payload = action.model_dump_json(exclude_none=True)
-            row = {
-                "presence": run.presence, "seq": seq, "id": action.action_id, "delivery": action.delivery_id,
-                "run": run.run, "call": call, "name": action.name, "payload": payload, "state": "pending",
-                "created_at": at,
-            }  # fmt: skip
-            connection.execute(insert(tables.action).values(row))
-            return Numbered(seq, action.name, payload)
+            return store(connection, run.presence, action, at, run=run.run, call=call)
+
+        return await self._database.transact(work)
+
+    async def post(self, presence: PresenceId, words: Post, at: datetime) -> Numbered:
+        """Store words that belong to no live run and that nobody waits for, once for each action id.
+
+        Source: wire.md.
+        """
+
+        def work(connection: Connection) -> Numbered:
+            one = tables.action.c
+            known = select(one.seq, one.name, one.payload).where(one.id == words.action_id)
+            found = connection.execute(known).one_or_none()
+            return store(connection, presence, words, at) if found is None else Numbered(*found)
 
         return await self._database.transact(work)
 
@@ -85,11 +91,40 @@ class ActionStore:
             values = {"state": state, "message_id": receipt.message_id, "code": receipt.code}
             connection.execute(change.values(values))
             if receipt.message_id is not None:
-                lane = select(tables.delivery.c.lane).where(*rows.mine(presence, DeliveryId(delivery)))
-                own = upsert(tables.lane_message).values(lane=lane.scalar_subquery(), message_id=receipt.message_id)
-                connection.execute(own.on_conflict_do_nothing())
+                _carry(connection, presence, DeliveryId(delivery), receipt.message_id)
 
         await self._database.transact(work)
+
+
+def store(
+    connection: Connection,
+    presence: PresenceId,
+    action: StoredAction,
+    at: datetime,
+    *,
+    run: RunId | None = None,
+    call: str | None = None,
+) -> Numbered:
+    """Store an action inside a transaction, behind all that the presence was given before.
+
+    ``run`` and ``call`` are the run and the tool call that want it.
+    """
+    seq = _next(connection, presence, at)
+    payload = action.model_dump_json(exclude_none=True)
+    row = {
+        "presence": presence, "seq": seq, "id": action.action_id, "delivery": action.delivery_id, "run": run,
+        "call": call, "name": action.name, "payload": payload, "state": "pending", "created_at": at,
+    }  # fmt: skip
+    connection.execute(insert(tables.action).values(row))
+    return Numbered(seq, action.name, payload)
+
+
+def _carry(connection: Connection, presence: PresenceId, delivery: DeliveryId, message: str) -> None:
+    """His own words in the room are part of the lane: they are never given to it as backlog."""
+    lane = connection.execute(select(tables.delivery.c.lane).where(*rows.mine(presence, delivery))).scalar()
+    if lane is not None:
+        own = upsert(tables.lane_message).values(lane=lane, message_id=message)
+        connection.execute(own.on_conflict_do_nothing())
 
 
 def _next(connection: Connection, presence: PresenceId, at: datetime) -> int:

@@ -42,11 +42,16 @@ class DeliveryStore:
         return await self._database.transact(work)
 
     async def owed(self, presence: PresenceId) -> OwedList:
-        """What is queued, running, or settled and not yet receipted, oldest first. Source: WIRE-5."""
+        """What is queued, running, or settled and not yet receipted, oldest first.
+
+        What nobody waits for is not among it: its words are an action.
+
+        Source: WIRE-5.
+        """
 
         def work(connection: Connection) -> OwedList:
             one = tables.delivery.c
-            mine = select(tables.delivery).where(one.presence == presence)
+            mine = select(tables.delivery).where(one.presence == presence, one.awaited)
             # Apart, so that the index serves both halves and none of what was settled is read.
             unposted, unsettled = mine.where(one.owed), mine.where(~one.owed, one.state.in_(_OPEN))
             statement = union_all(unposted, unsettled).order_by("accepted_at", "seq")

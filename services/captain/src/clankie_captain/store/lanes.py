@@ -78,10 +78,13 @@ class LaneStore:
         self._database = database
         self._terms = terms or Terms()
 
-    async def accept(self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime) -> Acceptance:
+    async def accept(
+        self, trigger: Trigger, lane: LaneKey, turn: TurnId, run: RunId, at: datetime, *, awaited: bool = True
+    ) -> Acceptance:
         """Accept a delivery once: find it, or store it and decide its way into the lane.
 
-        ``turn`` and ``run`` are fresh ids, used where the delivery is new and where it starts a run.
+        ``turn`` and ``run`` are fresh ids, used where the delivery is new and where it starts a run. ``awaited`` says
+        that its presence waits for the result; else its words go to the room as an action.
 
         Raises:
             DeliveryConflictError: The id was accepted with other content.
@@ -90,7 +93,7 @@ class LaneStore:
         """
 
         def work(connection: Connection) -> Acceptance:
-            return arrivals.accept(connection, Arrival(trigger, lane, turn, run, at), self._terms)
+            return arrivals.accept(connection, Arrival(trigger, lane, turn, run, at, awaited), self._terms)
 
         return await self._database.transact(work)
 

@@ -44,7 +44,9 @@ def result(stored: str | None, *, owed: bool) -> Settled | None:
 
 def run_turns(rows: Sequence[AnyRow]) -> tuple[RunTurn, ...]:
     """The delivery rows of a run, in order of acceptance."""
-    return tuple(RunTurn(DeliveryId(row.id), TurnId(row.turn), row.addressed, HEARING[row.state]) for row in rows)
+    return tuple(
+        RunTurn(DeliveryId(row.id), TurnId(row.turn), row.addressed, HEARING[row.state], row.awaited) for row in rows
+    )
 
 
 def lane_key(row: AnyRow) -> LaneKey:

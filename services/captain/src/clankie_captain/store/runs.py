@@ -14,7 +14,7 @@ from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.settlement import RunOn, Settlement, settlement
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
-from clankie_captain.store import allowances, events, gauges, rows, tables
+from clankie_captain.store import allowances, events, gauges, posts, rows, tables
 from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_broken, log_said
@@ -36,7 +36,7 @@ _CLOSE: Final = (
     .returning(_lane.next_entry)
 )
 _TURNS: Final = (
-    select(_delivery.presence, _delivery.id, _delivery.turn, _delivery.addressed, _delivery.state)
+    select(_delivery.presence, _delivery.id, _delivery.turn, _delivery.addressed, _delivery.state, _delivery.awaited)
     .where(_delivery.run == bindparam("of_run"), _delivery.state.in_(tuple(rows.HEARING)))
     .order_by(_delivery.seq)
 )
@@ -92,10 +92,11 @@ class RunStore:
             _apply(connection, run, decided, owners, at)
             _log(connection, run, decided, ending, lane.next_entry, at)
             _close_run(connection, run, decided, usage, at)
+            posted = posts.report(connection, run, decided, owners, at)
             full = gauges.after_run(connection, run.lane, fill)
             follows = (gauges.claim if full else follow)(connection, run.lane, follower, at)
             self._crash.reach(crash_points.SETTLING)
-            return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows)
+            return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows, posted)
 
         settling = await self._database.transact(work)
         self._crash.reach(crash_points.SETTLED)

@@ -1,0 +1,57 @@
+"""Words that nobody waits for: a reply without a request behind it goes to its room as an action. Source: wire.md."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, select
+
+from clankie_captain.core.settlement import Settlement
+from clankie_captain.core.turns import LiveRun
+from clankie_captain.store import tables
+from clankie_captain.store.actions import store
+from clankie_settings.ids import PresenceId
+from clankie_settings.wire.action import Post
+from clankie_settings.wire.result import Replied
+from clankie_settings.wire.trigger import Trigger
+
+_one = tables.delivery.c
+
+_UNAWAITED: Final = select(_one.trigger).where(
+    _one.presence == bindparam("presence"), _one.id == bindparam("id"), _one.awaited.is_(False)
+)
+
+
+def report(
+    connection: Connection, run: LiveRun, decided: Settlement, owners: Mapping[str, PresenceId], at: datetime
+) -> frozenset[PresenceId]:
+    """Store a settled run's reply as an action where nobody waits for it; the presence that is to post it.
+
+    It is part of the settlement's transaction: the result and the words come about together.
+
+    Source: DUR-1.
+    """
+    posted: set[PresenceId] = set()
+    for result in decided.results:
+        if not isinstance(result, Replied) or result.owed:
+            continue
+        presence = owners[result.turn_id]
+        stored = connection.execute(_UNAWAITED, {"presence": presence, "id": result.delivery_id}).scalar()
+        trigger = None if stored is None else Trigger.model_validate_json(stored)
+        # On the console the conversation's own events say it.
+        if trigger is not None and trigger.room.platform == "discord":
+            store(connection, presence, _post(run, trigger, result), at, run=run.run)
+            posted.add(presence)
+    return frozenset(posted)
+
+
+def _post(run: LiveRun, trigger: Trigger, result: Replied) -> Post:
+    answers = trigger.reply_to.message_id if trigger.reply_to is not None else None
+    return Post(
+        action_id=f"post_{run.run}",
+        delivery_id=result.delivery_id,
+        room=trigger.room,
+        reply_to=answers,
+        text=result.text,
+        artifacts=result.artifacts,
+    )
