@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench import films, refusals, settles, turns
+from bench import films, refusals, restart, settles, turns
 from bench.blocks import Blocks
 from bench.figures import Row, table
 from bench.programs import BenchError, program
@@ -20,18 +20,19 @@ from clankie_stage.provider.client import ProviderClient
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: turns, settles a lane, passes over the payloads, and events of the flood."""
+    """How much is measured: turns, settles a lane, passes over the payloads, events of a flood, rooms of a restart."""
 
     turns: Plan
     settles: int
     passes: int
     events: int
+    rooms: int
 
 
 SCALES: Final = {
-    "full": Scale(Plan(rounds=5, single=30, each_of_32=2, kept=6), settles=50, passes=2_000, events=5_000),
-    "quick": Scale(Plan(rounds=2, single=15, each_of_32=1, kept=2), settles=50, passes=500, events=1_000),
-    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), settles=2, passes=5, events=500),
+    "full": Scale(Plan(rounds=5, single=30, each_of_32=2, kept=6), settles=50, passes=2_000, events=5_000, rooms=40),
+    "quick": Scale(Plan(rounds=2, single=15, each_of_32=1, kept=2), settles=50, passes=500, events=1_000, rooms=40),
+    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), settles=2, passes=5, events=500, rooms=3),
 }
 
 
@@ -52,6 +53,7 @@ async def measure(scale: Scale) -> list[Row]:
         rows.append(await settles.measure(scale.settles, say))
         rows.append(await refusals.as_functions(scale.passes, say))
         rows.append(await refusals.as_a_bridge(scale.events, say))
+        rows.append(await restart.measure(scale.rooms, say))
         rows.append(await films.frames(scale.turns.rounds, say))
     return rows
 

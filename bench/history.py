@@ -60,7 +60,7 @@ async def settle_into(state: Path) -> None:
         accepted = await lanes.accept(document, lane, TurnId("turn_seed"), run, _AT)
         assert accepted.started is not None
         heard = Heard(presence, owner, (), content_hash(document))
-        await lanes.record(accepted.started, [draft(each) for each in messages()], [heard])
+        await lanes.record(accepted.started, [draft(each) for each in messages()], [heard], _AT)
         await RunStore(database).settle(accepted.started, Said("The last words."), Usage(), RunId("run_none"), _AT)
     finally:
         await database.close()

@@ -31,6 +31,7 @@ def test_the_smallest_bench_prints_its_table_and_ends_well() -> None:
         "settling, 20 lanes at once, p99",
         "refusals, the functions alone",
         "refusals, the whole bridge",
+        "back after a restart",
         "frames of a 10 s 720p film",
     ]
 

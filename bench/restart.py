@@ -1,0 +1,90 @@
+"""How long a bridge takes to be back: it reads what was written in many rooms meanwhile, and hands it over."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from bench.figures import Row
+from bench.programs import PATIENCE_S, program, until
+from bench.subjects import TOKEN, Captain
+from clankie_stage.client import StageClient
+from clankie_stage.discord.scenery import GUILD_ID
+
+TARGET: Final = 10.0
+"""Seconds of processor time from its start until the captain has everything that was missed."""
+
+A_ROOM: Final = 5
+"""Messages that are missed in each room; the last one calls him."""
+
+
+class Town:
+    """A stage with many rooms, each with somebody of its own, and a bridge that comes and goes."""
+
+    def __init__(self, stage: StageClient, settings: dict[str, str], folder: Path, rooms: int) -> None:
+        self._stage = stage
+        self._settings = settings
+        self._folder = folder
+        self._rooms = range(rooms)
+        self._evidence = folder / "bridge-state/bridge/evidence.jsonl"
+
+    async def measure(self) -> tuple[float, float]:
+        """Wall and processor seconds of the second life."""
+        for each in self._rooms:
+            await self._stage.call("create_user", name=f"user-{each}")
+            await self._stage.call("create_room", name=f"room-{each}")
+        async with program(self._folder, "bridge", "-m", "clankie_bridge", **self._settings) as bridge:
+            await self._stage.wait_connected(within_s=PATIENCE_S)
+            known = [await self._say(each, "Clankie, hello") for each in self._rooms]
+            await until(lambda: self._happened(known, "replied"), bridge)
+            bridge.process.kill()
+            await bridge.process.wait()
+        missed = [await self._say(each, f"talk {number}") for number in range(A_ROOM - 1) for each in self._rooms]
+        missed += [await self._say(each, "Clankie, where are you?") for each in self._rooms]
+        began = time.monotonic()
+        async with program(self._folder, "bridge-again", "-m", "clankie_bridge", **self._settings) as bridge:
+            await until(lambda: self._happened(missed, "accepted"), bridge)
+            back, spent = time.monotonic() - began, bridge.cpu_s()
+            await until(lambda: self._happened(missed, "replied", "absorbed"), bridge)
+        return back, spent
+
+    async def _say(self, room: int, words: str) -> str:
+        said = await self._stage.say(f"user-{room}", words, room=f"room-{room}")
+        return said["id"]
+
+    async def _happened(self, messages: list[str], *events: str) -> bool:
+        lines = await asyncio.to_thread(_read, self._evidence)
+        return set(messages) <= {each["message_id"] for each in lines if each.get("event") in events}
+
+
+async def measure(rooms: int, say: Callable[[str], None]) -> Row:
+    """A bridge that was killed and started again, with the messages of its rooms in between."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        async with program(folder, "stage", "-m", "clankie_stage", "--port", "0") as theatre:
+            address = await theatre.address()
+            async with Captain.running(folder, f"{address}/provider") as captain, StageClient(address) as stage:
+                settings = {
+                    "CLANKIE_STATE": str(folder / "bridge-state"),
+                    "CLANKIE_CAPTAIN_URL": captain.address,
+                    "CLANKIE_CAPTAIN_TOKEN": TOKEN,
+                    "CLANKIE_DISCORD_GUILDS": GUILD_ID,
+                    "CLANKIE_DISCORD_REST_URL": f"{address}/api/v10",
+                    "DISCORD_BOT_TOKEN": (await stage.call("describe"))["token"],
+                }
+                back, spent = await Town(stage, settings, folder, rooms).measure()
+                limited = await stage.recorded({"kind": "rest", "status": 429})
+    missed = f"{rooms * A_ROOM} messages of {rooms} rooms"
+    say(f"back after a restart: {spent:.1f} CPU-seconds, {back:.1f} s in all, for {missed}")
+    shown = f"{spent:.1f} CPU-seconds: {missed}, {back:.1f} s in all, {len(limited)} requests limited"
+    return Row("back after a restart", spent, shown, TARGET, " s")
+
+
+def _read(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        return []
+    whole = file.read_text("utf-8").splitlines(keepends=True)
+    return [json.loads(line) for line in whole if line.endswith("\n")]
