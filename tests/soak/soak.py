@@ -19,7 +19,7 @@ from tests.soak.household import COMMANDS, SERVICES, Household, Service
 from tests.soak.ledger import Ledger
 from tests.soak.outside import INVARIANTS
 from tests.soak.rows import Store
-from tests.soak.speakers import PEOPLE, Place, Speaker, opened_places
+from tests.soak.speakers import GIVEN_UP, PEOPLE, Place, Speaker, opened_places
 from tests.soak.troubles import Deck, Patient
 from tests.soak.witness import Witness
 from tests.system.house import House, bare_house
@@ -31,6 +31,9 @@ PAUSES = {"discord": 1.0, "gateway": 4.0, "model": 3.0, "way": 3.0}
 
 CAUGHT_UP = True
 """Whether what was said while no bridge listened must be answered as well. Source: ING-9."""
+
+ASKED_AGAIN = 300
+"""Deliveries at most that are asked for and handed over once more at the end."""
 
 START_WITHIN = timedelta(seconds=40)
 TELL_EVERY = timedelta(seconds=5)
@@ -209,8 +212,9 @@ class _Storm:
 
     def _speakers(self, scene: str = "greeting") -> dict[str, Speaker]:
         house, seed = self.household.house, f"{self.plan.seed}:{scene}"
+        given_up = timedelta.max if self.plan.caught_up else GIVEN_UP
         return {
-            user: Speaker(user, self.places, seed, house.stage, house.provider, self.ledger, self.clock)
+            user: Speaker(user, self.places, seed, house.stage, house.provider, self.ledger, self.clock, given_up)
             for user in PEOPLE
         }
 
@@ -235,7 +239,7 @@ async def _found(plan: Plan, household: Household, store: Store, witness: Witnes
     house = household.house
     rows = await asyncio.to_thread(store.everything)
     done = [each.id for each in rows.deliveries if each.state == "done"]
-    for each in done:
+    for each in random.Random(f"{plan.seed}:asked again").sample(done, min(len(done), ASKED_AGAIN)):
         await witness.ask_for(each)
         await witness.ask_for(each, repeated=True)
     conflicts = await probes.conflicts(house, store, done)

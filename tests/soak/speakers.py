@@ -28,11 +28,11 @@ WISHES: Final[dict[Manner, str]] = {
 }
 """The words by which the rehearsal model knows what is wanted."""
 
-MOST_OPEN: Final = 90
+MOST_OPEN: Final = 60
 """Messages under way at which people wait before they say more."""
 
 GIVEN_UP: Final = timedelta(seconds=15)
-"""After this long nobody waits any more for a message that reached no captain."""
+"""After this long nobody waits any more for a message that no bridge heard, where none will read it later."""
 
 _PATIENT = timedelta(milliseconds=100)
 _PARAGRAPH = "It is a long story, and it goes on for a while. " * 12
@@ -67,6 +67,7 @@ class Speaker:
         provider: ProviderClient,
         ledger: Ledger,
         clock: Clock,
+        given_up: timedelta,
     ) -> None:
         self._user = user
         self._places = tuple(each for each in places if user in each.people)
@@ -75,6 +76,7 @@ class Speaker:
         self._provider = provider
         self._ledger = ledger
         self._clock = clock
+        self._given_up = given_up
         self._count = 0
 
     async def talk(self) -> None:
@@ -82,7 +84,7 @@ class Speaker:
         while True:
             place = self._chance.choice(self._places)
             for _ in range(self._chance.choice((1, 1, 2, 3, 4))):
-                while self._ledger.pending(self._clock.elapsed() - GIVEN_UP) > MOST_OPEN:
+                while self._ledger.pending(self._clock.elapsed() - self._given_up) > MOST_OPEN:
                     await self._clock.sleep(_PATIENT)
                 (manner,) = self._chance.choices(tuple(MANNERS), tuple(MANNERS.values()))
                 await self.say(place, manner)
