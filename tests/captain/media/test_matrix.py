@@ -120,7 +120,7 @@ async def test_a_film_named_as_a_picture_is_a_film(decoder: WorkerDecoder, studi
 async def test_the_captains_memory_stays_where_it_is_whatever_is_decoded(decoder: WorkerDecoder) -> None:
     """Four of the heaviest at a time; what they unfold to, they unfold to elsewhere."""
     heavy = [shown_bytes(kind) for kind in SHOWN]
-    heavy.append(one_bit_png(9_000, 9_000))
+    heavy += [one_bit_png(9_000, 9_000), saved(Image.new("RGBA", (6_000, 6_000), "red"), compress_level=1)]
     gc.collect()
     before = psutil.Process().memory_info().rss
     forget_highest()
