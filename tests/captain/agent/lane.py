@@ -20,8 +20,10 @@ from clankie_captain.core.run import (
 from clankie_captain.core.stand_ins import without
 from clankie_captain.ports import Loop, RunLine
 from clankie_settings.ids import DeliveryId, LaneId, RunId
+from tests.captain.making import ToldWorkshop
 
 INSTRUCTIONS = "You are Clankie."
+
 TOOLS = ("send_text_update",)
 
 
@@ -73,6 +75,8 @@ class Line(RunLine):
         self.cuts: list[int] = []
         self.unseen: list[str] = []
         self.outcome: UpdateOutcome = UpdateOutcome("posted")
+        self.withheld: dict[str, str] = {}
+        self.making = ToldWorkshop()
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
         self._told = asyncio.Event()
@@ -134,6 +138,14 @@ class Line(RunLine):
     def spent(self, usage: Usage) -> None:
         self._call("spent")
         self.usage = self.usage.plus(usage)
+
+    async def refusal(self, tool: str) -> str | None:
+        self._call(f"refusal {tool}")
+        return self.withheld.get(tool)
+
+    @property
+    def workshop(self) -> ToldWorkshop:
+        return self.making
 
     async def finish(self, call: str, payload: str) -> None:
         self._call("finish")

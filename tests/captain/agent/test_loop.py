@@ -111,7 +111,7 @@ async def test_the_lane_hears_of_requests_words_thoughts_calls_bytes_and_costs(
     told = [call for call in line.calls if call not in ("event", "received")]
     assert told == [
         *("boundary", "record request", "requesting", "wrote", "wrote", "spent", "record response"),
-        *("tool started", "update", "tool ended", "finish"),
+        *("tool started", "refusal send_text_update", "update", "tool ended", "finish"),
         *("boundary", "record request", "requesting", "wrote", "spent", "record response"),
     ]
     assert "".join(line.texts) == "Let me seeHere"

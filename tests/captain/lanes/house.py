@@ -1,7 +1,7 @@
 """The captain's real lanes on a real database, with a loop that a test tells what to do."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 
 from clankie_captain.core import stall
 from clankie_captain.core.compaction import Ceilings
+from clankie_captain.core.grants import ALWAYS, Powers
 from clankie_captain.core.lane import OPERATOR, Trust
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun, Turn
@@ -20,6 +21,7 @@ from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.gallery import Gallery
+from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
@@ -46,6 +48,7 @@ from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.lanes.fakes import CountedIds, KeptCompactions, KeptTurnLog, StillClock, Thought, ToldLoop, Writing
 from tests.captain.lanes.showing import KeptPictures, MemoryShelf, ToldResolver
+from tests.captain.making import ToldWorkshop
 
 DISCORD = PresenceId("discord")
 OWNER = "100000"
@@ -152,6 +155,12 @@ def _registry(
     return Registry(make, settlements, most)
 
 
+def _given(powers: Powers | Callable[[], Powers] | None, trust: Trust) -> Callable[[], Powers]:
+    if callable(powers):
+        return powers
+    return lambda: powers or Powers(trust)
+
+
 @asynccontextmanager
 async def house(
     path: Path,
@@ -168,6 +177,8 @@ async def house(
     ceilings: Ceilings | None = None,
     resolver: Resolver | None = None,
     hold: timedelta = SOON,
+    powers: Powers | Callable[[], Powers] | None = None,
+    tools: Sequence[str] = (),
 ) -> AsyncGenerator[House]:
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
@@ -178,7 +189,9 @@ async def house(
     deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
     shelf, rows = MemoryShelf(), PictureStore(database)
     gallery = Gallery(resolver or ToldResolver(), shelf, rows, KeptPictures(), clock, hold)
-    line = LineParts(lane_store, actions, signals, receipts, clock, ids, CallStore(database), gallery)
+    grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools))
+    calls, made = CallStore(database), ToldWorkshop()
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, made)
     log, limits, full = KeptCompactions(), stall.limits(stall_after), ceilings or Ceilings()
     runner = RunnerParts(run_store, line, loop, turn_log, limits, None, full)
     registry = _registry(runner, CompactionStore(database), log, settlements, most)

@@ -11,6 +11,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from clankie_captain.agent.model import build_loop
+from clankie_captain.agent.tools import TOOLS
 from clankie_captain.api import actions, conversations, health, keeping, lanes, leases, openapi, problems, turns
 from clankie_captain.api.auth import Keys
 from clankie_captain.api.context import Captain
@@ -18,6 +19,7 @@ from clankie_captain.api.header import WireHeader
 from clankie_captain.core import stall
 from clankie_captain.core.allowance import Allowance
 from clankie_captain.core.compaction import Ceilings
+from clankie_captain.core.grants import ALWAYS, Powers, written_out
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
@@ -28,6 +30,7 @@ from clankie_captain.lanes.conversations import OPERATOR_ACTOR, Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.draining import Draining
 from clankie_captain.lanes.gallery import Gallery
+from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
@@ -36,10 +39,12 @@ from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.media.decoding import WorkerDecoder
+from clankie_captain.media.drawing import Draughtsman
 from clankie_captain.media.fetch import PictureFetch
 from clankie_captain.media.film_program import film_program
 from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_captain.media.shelf import Shelf
+from clankie_captain.media.workshop import MediaWorkshop
 from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Loop, Resolver
 from clankie_captain.store.actions import ActionStore
@@ -187,6 +192,19 @@ class _Ground:
         return Trust(frozenset(self.settings.system_actors), frozenset(self.settings.system_rooms))
 
     @property
+    def powers(self) -> Powers:
+        """Who may do what."""
+        set_, sets = self.settings, self.settings.tool_sets
+        rooms = {key: room.tools for key, room in set_.rooms.items() if room.tools is not None}
+        return Powers(
+            self.trust,
+            written_out(set_.tools, sets),
+            {key: written_out(tools, sets) for key, tools in rooms.items()},
+            {key: written_out(each.tools, sets) for key, each in set_.roles.items()},
+            {key: written_out(each.tools, sets) for key, each in set_.actors.items()},
+        )
+
+    @property
     def ceilings(self) -> Ceilings:
         """How much a lane's requests may hold."""
         rooms = {key: room.context_cap for key, room in self.settings.rooms.items() if room.context_cap is not None}
@@ -223,7 +241,10 @@ def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery) ->
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    line = LineParts(lanes, held, signals, receipts, clock, ids, CallStore(store), gallery, ground.crash)
+    workshop = MediaWorkshop(ground.settings.discord_attachment_root, Draughtsman())
+    grants = Grants(lanes, lambda: ground.powers, [tool for tool in TOOLS if tool in {*ALWAYS, *workshop.tools}])
+    calls = CallStore(store)
+    line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, workshop, ground.crash)
     registry = _registry(ground, runs, line, settlements, metrics)
     changes, trust, crash = ChangeStore(store), ground.trust, ground.crash
     desk = Desk(lanes, deliveries, changes, registry, settlements, signals, trust, clock, ids, gallery, crash)

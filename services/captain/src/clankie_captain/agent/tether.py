@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from clankie_captain.core.activity import ToolState
 from clankie_captain.core.run import CallEnd, Draft, UpdateOutcome, Usage, Words
 from clankie_captain.errors import FencedError
-from clankie_captain.ports import RunLine
+from clankie_captain.ports import RunLine, Workshop
 
 
 class Tether(RunLine):
@@ -50,6 +50,18 @@ class Tether(RunLine):
             await self._line.cut(kept)
         except FencedError as refusal:
             raise self._fenced(refusal) from None
+
+    async def refusal(self, tool: str) -> str | None:
+        """Ask whether a tool may be called."""
+        try:
+            return await self._line.refusal(tool)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    @property
+    def workshop(self) -> Workshop:
+        """What makes files."""
+        return self._line.workshop
 
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""

@@ -17,11 +17,12 @@ from clankie_captain.core.turns import Heard, LiveRun, Pending, Underway
 from clankie_captain.errors import FencedError
 from clankie_captain.lanes.framing import framed
 from clankie_captain.lanes.gallery import Gallery
+from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.patience import kept
 from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.lanes.watchdog import Watchdog
-from clankie_captain.ports import Actions, Calls, Lanes
+from clankie_captain.ports import Actions, Calls, Lanes, Workshop
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.crashing import Crash, NoCrash
@@ -59,6 +60,8 @@ class LineParts:
     ids: Ids
     calls: Calls
     gallery: Gallery
+    grants: Grants
+    workshop: Workshop
     crash: Crash = field(default_factory=NoCrash)
 
 
@@ -180,6 +183,16 @@ class Line:
             # Once more, since the receipt may have come before the ticket was there.
             known = await self._parts.calls.finished(self._run, call)
             return _outcome(await ticket.value(bounds.ACTION_RECEIPT_WAIT)) if isinstance(known, Underway) else known
+
+    async def refusal(self, tool: str) -> str | None:
+        """Why a tool may not be called."""
+        self._alive()
+        return await self._kept(lambda: self._parts.grants.refusal(self._run, tool))
+
+    @property
+    def workshop(self) -> Workshop:
+        """What makes files."""
+        return self._parts.workshop
 
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""

@@ -25,9 +25,6 @@ from clankie_settings.wire.failure import FailureCode
 SETTLE_BACKOFF: Final = (timedelta(milliseconds=100), timedelta(seconds=5))
 """First and longest pause between tries to settle where the store fails (a full disk)."""
 
-TOOLS: Final = ("send_text_update",)
-"""Tools of every lane, in the order in which the model is shown them."""
-
 _log = structlog.get_logger()
 
 
@@ -56,6 +53,7 @@ class Runner:
         # Taken now: a clock that is set while it runs must not show as waiting.
         self._waited = max(parts.line.clock.now() - live.started_at, timedelta())
         self._limit: int | None = None
+        self._tools: tuple[str, ...] = ()
 
     def cancel(self) -> None:
         """End the run as cancelled; one that has its answer already may still settle with it."""
@@ -102,7 +100,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
             _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)
-        ending = read_reply(finish.text, TOOLS, finish.artifacts) if isinstance(finish, Answered) else finish
+        ending = read_reply(finish.text, self._tools, finish.artifacts) if isinstance(finish, Answered) else finish
         if isinstance(ending, Broken):
             self._report(ending)
         elif isinstance(ending, Missing):
@@ -118,13 +116,14 @@ class Runner:
         history = await lanes.history(self._live)
         owner = await lanes.owner(self._live)
         self._limit = self._parts.ceilings.of(owner.trigger.room)
+        self._tools = self._parts.line.grants.offered(self._live, owner.trigger.room)
         order = Order(
             lane=self._live.lane.id,
             run=self._live.run,
             instructions=instructions(self._live.lane, self._parts.persona),
             history=history,
             words=() if owner.heard else (self._line.opening(owner),),
-            tools=TOOLS,
+            tools=self._tools,
         )
         return await self._parts.loop.think(order, self._line)
 

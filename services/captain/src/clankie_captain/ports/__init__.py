@@ -19,6 +19,7 @@ from clankie_captain.ports.rows import (
     Transcripts,
 )
 from clankie_captain.ports.thinking import Loop, RunLine, Vitals
+from clankie_captain.ports.workshop import NotMadeError, Workshop
 
 __all__ = [
     "Actions",
@@ -35,6 +36,7 @@ __all__ = [
     "Lanes",
     "Leases",
     "Loop",
+    "NotMadeError",
     "PictureLog",
     "PictureRows",
     "Presences",
@@ -46,4 +48,5 @@ __all__ = [
     "Transcripts",
     "TurnLog",
     "Vitals",
+    "Workshop",
 ]

@@ -62,6 +62,10 @@ class Lanes(Protocol):
         """The steered deliveries that the run's next request carries."""
         ...
 
+    async def speakers(self, run: LiveRun) -> tuple[Trigger, ...]:
+        """The deliveries whose words a run has heard."""
+        ...
+
     async def record(self, run: LiveRun, drafts: Sequence[Draft], heard: Sequence[Heard], at: datetime) -> None:
         """Append entries; with them, ``heard`` deliveries become heard."""
         ...

@@ -15,6 +15,7 @@ from clankie_captain.core.run import (
     Usage,
     Words,
 )
+from clankie_captain.ports.workshop import Workshop
 
 
 class Vitals(Protocol):
@@ -94,6 +95,20 @@ class RunLine(Protocol):
 
     def spent(self, usage: Usage) -> None:
         """One model request was answered and cost this. Source: OPS-6."""
+        ...
+
+    async def refusal(self, tool: str) -> str | None:
+        """Why the run may not call a tool now, in words for the model; None where it may.
+
+        Asked at each call: what somebody could do when the run began may be withdrawn by now.
+
+        Source: GRANT-3, GRANT-5.
+        """
+        ...
+
+    @property
+    def workshop(self) -> Workshop:
+        """What makes files for its tools."""
         ...
 
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:

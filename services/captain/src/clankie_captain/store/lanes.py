@@ -48,6 +48,11 @@ _PENDING: Final = select(
     _delivery.accepted_at,
 )
 _OWNER: Final = _PENDING.where(_delivery.presence == bindparam("presence"), _delivery.id == bindparam("id"))
+_HEARD: Final = (
+    select(_delivery.trigger)
+    .where(_delivery.run == bindparam("run"), _delivery.state.in_(("live", "heard")))
+    .order_by(_delivery.seq)
+)
 _STEERED: Final = _PENDING.where(_delivery.run == bindparam("run"), _delivery.state == "steer").order_by(_delivery.seq)
 _HISTORY: Final = (
     select(_entry.seq, _entry.run, _entry.kind, _entry.payload)
@@ -141,6 +146,22 @@ class LaneStore:
             steered = [Steered(DeliveryId(row.id), row.ready, row.accepted_at) for row in waiting]
             taken = set(takeable(steered, now))
             return tuple([_pending(connection, run.lane, row) for row in waiting if row.id in taken])
+
+        return await self._database.transact(work)
+
+    async def speakers(self, run: LiveRun) -> tuple[Trigger, ...]:
+        """The deliveries whose words a run has heard, its owner's first of all, in the order of acceptance.
+
+        Raises:
+            FencedError: The run is not its lane's live one.
+
+        Source: GRANT-5.
+        """
+
+        def work(connection: Connection) -> tuple[Trigger, ...]:
+            _prove(connection, run)
+            rows = connection.execute(_HEARD, {"run": run.run}).all()
+            return tuple(Trigger.model_validate_json(row.trigger) for row in rows)
 
         return await self._database.transact(work)
 

@@ -1,21 +1,39 @@
 """What the model can do besides answering: one tool a file, each with one wording and one place. Source: GRANT-1."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from pydantic_ai import FunctionToolset, Tool
+from pydantic_ai import FunctionToolset, RunContext, Tool
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
 from clankie_captain.agent.stretch import Stretch
+from clankie_captain.agent.tools.draw_diagram import DRAW_DIAGRAM
 from clankie_captain.agent.tools.send_text_update import SEND_TEXT_UPDATE
 
-TOOLS: Final[dict[str, Tool[Stretch]]] = {tool.name: tool for tool in (SEND_TEXT_UPDATE,)}
-"""Every tool by its name."""
+TOOLS: Final[dict[str, Tool[Stretch]]] = {tool.name: tool for tool in (SEND_TEXT_UPDATE, DRAW_DIAGRAM)}
+"""Every tool by its name, in the order in which the model is shown them."""
+
+REFUSED: Final = "Not done: {reason}. Say so instead of trying again."
+"""What the model reads of a call that is not within the grants of those who spoke."""
 
 
-def toolset(names: Sequence[str]) -> FunctionToolset[Stretch]:
+class Granted(WrapperToolset[Stretch]):
+    """Tools that ask, at each call, whether everybody whose words the run has heard may use them. Source: GRANT-5."""
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Stretch], tool: ToolsetTool[Stretch]
+    ) -> Any:
+        """Call a tool, or say why it is not called."""
+        reason = await ctx.deps.line.refusal(name)
+        if reason is not None:
+            return REFUSED.format(reason=reason)
+        return await super().call_tool(name, tool_args, ctx, tool)
+
+
+def toolset(names: Sequence[str]) -> AbstractToolset[Stretch]:
     """These tools, in this order.
 
     Raises:
         KeyError: There is no tool of this name.
     """
-    return FunctionToolset([TOOLS[name] for name in names])
+    return Granted(FunctionToolset([TOOLS[name] for name in names]))
