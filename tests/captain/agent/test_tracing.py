@@ -1,14 +1,18 @@
 """Spans leave where an endpoint is configured, and hold no word that anybody wrote."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from structlog.testing import capture_logs
 
 from clankie_captain.agent.loop import PydanticLoop
 from clankie_captain.agent.model import build_models
 from clankie_captain.agent.pulse import Pulse
+from clankie_captain.agent.quietness import quiet_libraries
 from clankie_captain.agent.tracing import kept, tracing
 from clankie_captain.core.run import Answered, Broken
 from clankie_stage.provider import steps
@@ -82,3 +86,37 @@ def test_only_what_is_named_or_a_number_is_kept() -> None:
 
 def test_without_an_endpoint_nothing_is_traced() -> None:
     assert tracing(None) is None
+
+
+class Collector(InMemorySpanExporter):
+    """Takes spans only while it is up."""
+
+    up = True
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        return super().export(spans) if self.up else SpanExportResult.FAILURE
+
+
+async def test_a_collector_that_is_down_is_told_once_and_costs_no_run() -> None:
+    collector = Collector()
+    traced = tracing("http://127.0.0.1:1", collector)
+    assert traced is not None
+    spans = traced.provider.get_tracer("test")
+    with capture_logs() as logged:
+        for up in (False, False, True, True):
+            collector.up = up
+            spans.start_span("a span").end()
+            traced.provider.force_flush()
+    assert [line["event"] for line in logged] == ["tracing.lost", "tracing.arrives"]
+    await traced.aclose()
+
+
+async def test_nothing_but_our_own_line_is_said_of_a_collector_that_does_not_answer(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    quiet_libraries()
+    traced = tracing("http://127.0.0.1:9")
+    assert traced is not None
+    traced.provider.get_tracer("test").start_span("a span").end()
+    await traced.aclose()
+    assert "127.0.0.1" not in "".join(capfd.readouterr())

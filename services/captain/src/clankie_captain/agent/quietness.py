@@ -6,7 +6,8 @@ from typing import Final
 import pydantic_ai
 
 TALKATIVE: Final = (
-    *("anthropic", "google", "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "openai", "pydantic_ai"),
+    *("anthropic", "google", "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "openai"),
+    *("opentelemetry", "pydantic_ai"),
 )
 """Loggers whose lines may hold addresses, bodies or a provider's words."""
 

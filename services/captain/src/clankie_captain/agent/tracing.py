@@ -7,8 +7,10 @@ provider's error words are not recorded, and whatever else the library writes in
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
 from pydantic_ai.capabilities import Instrumentation
 from pydantic_ai.models.instrumented import InstrumentationSettings
 
@@ -24,8 +26,10 @@ WORDS: Final = frozenset({
 })  # fmt: skip
 """Attributes that hold words and may leave; of all others only numbers and switches do."""
 
-CLOSE_WITHIN_MS: Final = 3_000
-"""How long a stopping captain waits for its last spans, in milliseconds."""
+SEND_WITHIN: Final = timedelta(seconds=3)
+"""How long sending some spans may take with all its tries; a stopping captain waits as long for its last ones."""
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,6 @@ class Tracing:
 
     async def aclose(self) -> None:
         """Send the last spans, for a moment at most."""
-        await asyncio.to_thread(self.provider.force_flush, CLOSE_WITHIN_MS)
         await asyncio.to_thread(self.provider.shutdown)
 
 
@@ -59,7 +62,7 @@ def tracing(endpoint: str | None, exporter: "SpanExporter | None" = None) -> Tra
             "OTEL_EXPORTER_OTLP_ENDPOINT needs what is not installed: pip install 'clankie-captain[otel]'"
         ) from None
     provider = TracerProvider(resource=Resource.create({"service.name": "clankie-captain"}))
-    sender = exporter or OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces")
+    sender = exporter or OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces", timeout=SEND_WITHIN.total_seconds())
     provider.add_span_processor(BatchSpanProcessor(_bare(sender)))
     settings = InstrumentationSettings(
         tracer_provider=provider,
@@ -82,15 +85,23 @@ def _bare(exporter: "SpanExporter") -> "SpanExporter":
     from opentelemetry.trace import Status
 
     class Bare(SpanExporter):
-        """Hands spans on without what is not ours to tell."""
+        """Hands spans on without what is not ours to tell; says once that they do not arrive, and once that they do."""
+
+        def __init__(self) -> None:
+            self._arrive = True
 
         def export(self, spans: "Sequence[ReadableSpan]") -> SpanExportResult:
-            return exporter.export([bare(span) for span in spans])
+            done = exporter.export([bare(span) for span in spans])
+            arrive = done is SpanExportResult.SUCCESS
+            if arrive is not self._arrive:
+                self._arrive = arrive
+                (_log.info if arrive else _log.warning)("tracing.arrives" if arrive else "tracing.lost")
+            return done
 
         def shutdown(self) -> None:
             exporter.shutdown()
 
-        def force_flush(self, timeout_millis: int = CLOSE_WITHIN_MS) -> bool:
+        def force_flush(self, timeout_millis: int = 30_000) -> bool:
             return exporter.force_flush(timeout_millis)
 
     def bare(span: "ReadableSpan") -> "ReadableSpan":
