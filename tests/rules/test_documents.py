@@ -11,7 +11,7 @@ from tests.requirements import BUILT
 from tests.rules.sources import ROOT, project_files
 
 TABLES = {"actors", "presences", "roles", "rooms", "tool_sets"}
-SETTING = re.compile(r"\b(?:CLANKIE_[A-Z_]+|DISCORD_BOT_TOKEN|[A-Z]+_API_KEY)\b")
+SETTING = re.compile(r"\b(?:CLANKIE_[A-Z_]+|DISCORD_BOT_TOKEN|[A-Z]+_API_KEY|OTEL_[A-Z_]+)\b")
 ADRS = sorted(path.name for path in (ROOT / "docs/adr").glob("[0-9]*.md"))
 
 
