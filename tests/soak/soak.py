@@ -212,7 +212,7 @@ class _Storm:
 
     def _speakers(self, scene: str = "greeting") -> dict[str, Speaker]:
         house, seed = self.household.house, f"{self.plan.seed}:{scene}"
-        given_up = timedelta.max if self.plan.caught_up else GIVEN_UP
+        given_up = timedelta(days=1) if self.plan.caught_up else GIVEN_UP
         return {
             user: Speaker(user, self.places, seed, house.stage, house.provider, self.ledger, self.clock, given_up)
             for user in PEOPLE
