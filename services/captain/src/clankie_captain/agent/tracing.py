@@ -80,9 +80,7 @@ def kept(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _bare(exporter: "SpanExporter") -> "SpanExporter":
-    from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-    from opentelemetry.trace import Status
 
     class Bare(SpanExporter):
         """Hands spans on without what is not ours to tell; says once that they do not arrive, and once that they do."""
@@ -91,7 +89,7 @@ def _bare(exporter: "SpanExporter") -> "SpanExporter":
             self._arrive = True
 
         def export(self, spans: "Sequence[ReadableSpan]") -> SpanExportResult:
-            done = exporter.export([bare(span) for span in spans])
+            done = exporter.export([_without_words(span) for span in spans])
             arrive = done is SpanExportResult.SUCCESS
             if arrive is not self._arrive:
                 self._arrive = arrive
@@ -104,19 +102,23 @@ def _bare(exporter: "SpanExporter") -> "SpanExporter":
         def force_flush(self, timeout_millis: int = 30_000) -> bool:
             return exporter.force_flush(timeout_millis)
 
-    def bare(span: "ReadableSpan") -> "ReadableSpan":
-        return ReadableSpan(
-            name=span.name,
-            context=span.context,
-            parent=span.parent,
-            resource=span.resource,
-            attributes=kept(span.attributes),
-            kind=span.kind,
-            # An error's description, like an event of it, holds the provider's words.
-            status=Status(span.status.status_code),
-            start_time=span.start_time,
-            end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
-        )
-
     return Bare()
+
+
+def _without_words(span: "ReadableSpan") -> "ReadableSpan":
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.trace import Status
+
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=kept(span.attributes),
+        kind=span.kind,
+        # An error's description, like an event of it, holds the provider's words.
+        status=Status(span.status.status_code),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
