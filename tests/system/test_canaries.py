@@ -9,12 +9,15 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from clankie_stage.client import StageClient
 from clankie_stage.discord.scenery import ANN_ID
 from clankie_stage.provider.beats import Call, Fail, Finish, Say, Step, Think
 from clankie_stage.provider.client import ProviderClient
 from clankie_stage.provider.steps import broken_stream, call, calls, failed, overflow_error, step, text
+from tests.captain.media.drawing import saved
 from tests.system.house import House, free_port, plain_environment
 from tests.system.program import Program
 from tests.system.scene import Scene
@@ -24,14 +27,17 @@ pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module")]
 BIRD = "kanarek"
 """Stands in everything that must not be found again."""
 
-PIXEL = base64.b64encode(
-    base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
-).decode()
-
 
 def bird(kind: str) -> str:
     """A marked word of a kind."""
     return f"{BIRD}-{kind}"
+
+
+def pixel() -> str:
+    """A picture that says marked words about itself, in base64."""
+    about = PngInfo()
+    about.add_text("Comment", bird("comment"))
+    return base64.b64encode(saved(Image.new("L", (1, 1)), pnginfo=about)).decode()
 
 
 def failure(status: int) -> Fail:
@@ -81,15 +87,17 @@ async def say_everything(scene: Scene) -> str:
     author = {"id": ANN_ID, "username": bird("user"), "global_name": bird("name"), "avatar": None, "discriminator": "0"}
     picture = {
         "filename": f"{bird('file')}.png",
-        "content": PIXEL,
+        "content": pixel(),
         "url": f"https://cdn.discordapp.com/attachments/1/2/{bird('url')}.png?ex={bird('query')}",
         "description": bird("description"),
     }
+    # One whose address leads nowhere, and one that he sees.
+    pictures = [picture, {"filename": f"{bird('shown')}.png", "content": pixel()}]
     said = ""
     for number, steps in enumerate(TURNS):
         await scene.script(*steps)
         said = await scene.say(
-            f"Clankie, {bird('text')} {number}", overrides={"author": author}, attachments=[picture] * (number % 2)
+            f"Clankie, {bird('text')} {number}", overrides={"author": author}, attachments=pictures * (number % 2)
         )
         await scene.concluded(said)
     await stage.edit(said, f"Clankie, {bird('edit')}")
@@ -137,25 +145,32 @@ def files_with(folder: Path, words: str) -> set[str]:
     return {str(each.relative_to(folder)) for each in files if words.encode() in each.read_bytes()}
 
 
-@pytest.mark.requirement("SEC-2", "FAIL-4")
+@pytest.mark.requirement("SEC-2", "FAIL-4", "IMG-10")
 async def test_nothing_but_the_store_holds_what_people_and_providers_said(scene: Scene) -> None:
     house = scene.house
     nest = await Scene.opened(house, bird("room"))
     last = await say_everything(nest)
     bot_token: str = (await house.stage.call("describe"))["token"]
     answers = await ask_wrongly(house)
-    asked = await asked_about(house)
+    asked = [*await asked_about(house), (await house.captain.get("/metrics")).text]
+    ids = [each["id"] for one in await house.stage.messages(nest.room) for each in one["attachments"]]
     up = house.programs["up"]
     assert await up.stop() == 0
 
     assert stores(files_with(house.folder, BIRD)) == {"captain.db"}
-    for kind in ("text", "name", "file", "url", "update", "argument", "provider", "reply"):
+    for kind in ("text", "name", "file", "url", "shown", "update", "argument", "provider", "reply"):
         assert files_with(house.folder, bird(kind)), f"{kind} never came through"
     everything = "\n".join([*up.lines, *asked, *answers])
     assert [line for line in everything.splitlines() if BIRD in line] == []
     # The search reaches whatever is written: ids are in all of it.
     assert last in everything
     assert stores(files_with(house.folder, last)) == {"captain.db", "evidence.jsonl", "turn-settled.jsonl"}
+
+    assert 'fate="shown"' in everything
+    assert ids
+    for attachment in ids:
+        assert attachment not in everything
+        assert stores(files_with(house.folder, attachment)) == {"captain.db"}
 
     assert bot_token not in everything
     assert files_with(house.folder, bot_token) == set()
