@@ -12,7 +12,6 @@ from typing import Any
 
 from clankie_captain import app as composition
 from clankie_settings.wire.command import Command, CommandAnswer, Edit
-from clankie_settings.wire.lease import Lease, LeaseRequest
 from clankie_settings.wire.operator import Conversation, Forget, Forgotten, OperatorMessage, RunReceipt
 from clankie_settings.wire.problem import Problem
 from clankie_settings.wire.scalars import WireModel
@@ -30,8 +29,6 @@ MORE: list[tuple[type[WireModel], Json]] = [
         {"command_id": "600", "name": "stop", "room": ROOM, "actor": {"actor_id": "11", "display_name": "Ann"}},
     ),
     (CommandAnswer, {"text": "Stopped."}),
-    (LeaseRequest, {"instance_id": "bridge_2", "ttl_s": 15, "listening": True, "replaces": "bridge_1"}),
-    (Lease, {"fence": 2, "missed_since": "2026-01-02T03:04:06Z", "last_action": 7}),
     (Conversation, {"conversation_id": "c_1"}),
     (OperatorMessage, {"text": "hello", "delivery": "queue", "client_id": "1"}),
     (RunReceipt, {"run_receipt": "m_1", "state": "queued"}),

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from clankie_bridge.core.card import CATEGORIES, Card, Later, Remove, Rest, Write, step, text
+from clankie_bridge.core.card import CATEGORIES, Card, Later, Remove, Rest, Write, is_card, step, text
 
 BEGAN = timedelta(hours=1)
 
@@ -52,3 +52,8 @@ def test_a_card_that_somebody_took_away_stays_away() -> None:
 def test_a_card_names_categories_and_counts_alone() -> None:
     assert text({"files": 1, "web_search": 3, "a": 1}) == "🛠️ At work: web search x 3, a x 1, files x 1"
     assert text({chr(97 + each): 1 for each in range(CATEGORIES + 3)}).endswith("other x 3")
+
+
+def test_a_card_is_told_from_words_of_his() -> None:
+    assert is_card(text({"web": 1}))
+    assert not is_card("At work: nothing.")

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from clankie_settings import wire
-from clankie_settings.wire import action, attachment, problem, receipt, result, trigger
+from clankie_settings.wire import action, attachment, lease, problem, receipt, result, trigger
 from clankie_settings.wire.problem import refused_field
 from clankie_settings.wire.result import ANSWER, RESULT
 from clankie_settings.wire.scalars import WireModel
@@ -38,7 +38,7 @@ def test_a_full_document_is_read_and_written_alike(kind: type[WireModel], docume
 
 
 def test_every_shape_of_the_wire_has_a_sample() -> None:
-    modules = (action, attachment, problem, receipt, result, trigger)
+    modules = (action, attachment, lease, problem, receipt, result, trigger)
     shapes = {
         each
         for module in modules
