@@ -12,7 +12,7 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("ROOM", *range(1, 9))
     | _numbered("FAIL", *range(1, 7))
     | _numbered("ING", *range(1, 11))
-    | _numbered("DUR", 3)
+    | _numbered("DUR", 1, 2, 3, 5)
     | _numbered("OUT", *range(1, 6))
     | _numbered("ART", 1)
     | _numbered("OPS", 1, 2, 3, *range(5, 13))

@@ -65,6 +65,33 @@ async def test_a_captain_whose_store_does_not_answer_is_alive_and_not_ready(capt
     assert (await captain.client.get("/healthz")).status_code == 200
 
 
+@pytest.mark.requirement("DUR-5")
+async def test_a_captain_whose_store_does_not_answer_stops_all_the_same(captain: RunningCaptain) -> None:
+    with closing(sqlite3.connect(captain.state / "captain.db")) as other, other:
+        other.execute("ALTER TABLE delivery RENAME TO elsewhere")
+        other.execute("ALTER TABLE run RENAME TO gone")
+    await composition.drained(captain.app)
+    await captain.stop()
+
+
+@pytest.mark.requirement("DUR-5")
+async def test_a_captain_that_drains_tells_its_results_and_begins_nothing(captain: RunningCaptain) -> None:
+    captain.loop.free.clear()
+    held = asyncio.create_task(captain.post(message("400")))
+    await captain.loop.until_asked()
+    ends = asyncio.create_task(composition.drained(captain.app))
+    await captain.until_held(1)
+    composition.close_door(captain.app)
+    assert (await captain.client.get("/readyz")).status_code == 503
+    refused = await captain.post(message("401"))
+    assert (refused.status_code, refused.json()["code"]) == (503, "draining")
+    captain.loop.free.set()
+    assert (await held).json()["state"] == "replied"
+    assert not (await captain.client.post("/v1/turns/400/receipts", json=RECEIPT)).json()["owed"]
+    await ends
+    assert len(captain.loop.orders) == 1
+
+
 async def test_the_operator_sees_what_the_captain_has_in_hand(captain: RunningCaptain) -> None:
     captain.loop.free.clear()
     await captain.post(message("400"), wait=0)

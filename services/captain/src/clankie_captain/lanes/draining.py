@@ -55,13 +55,13 @@ class Draining:
     async def finish(self) -> None:
         """Let what runs end, for the stated time at most, and what it said reach its room."""
         self.begin()
-        owed = await self._deliveries.owing()
+        owed = await self._owing()
         left = await self._registry.finish(self._within)
         if left:
             _log.warning("captain.stopping", left=left, waited_s=self._within.total_seconds())
         try:
             async with asyncio.timeout(bounds.DRAIN_TELLING.total_seconds()):
-                while await self._deliveries.owing() > owed:
+                while await self._owing() > owed:
                     await self._clock.sleep(LOOK_EVERY)
         except TimeoutError:
             _log.info("captain.receipts_outstanding")
@@ -76,6 +76,17 @@ class Draining:
     async def leave(self) -> None:
         """End what still runs; its rows stay for the next captain, as the same attempt: nothing is the run's fault."""
         await self._registry.stop()
-        left = await self._runs.leave()
-        if left:
-            _log.info("captain.left", runs=left)
+        try:
+            left = await self._runs.leave()
+        except Exception as error:  # noqa: BLE001 - whatever the store's trouble is, the captain stops
+            _log.warning("captain.unleft", cause=type(error).__name__)
+        else:
+            if left:
+                _log.info("captain.left", runs=left)
+
+    async def _owing(self) -> int:
+        try:
+            return await self._deliveries.owing()
+        except Exception as error:  # noqa: BLE001 - whatever the store's trouble is, the captain stops
+            _log.warning("captain.owing_unknown", cause=type(error).__name__)
+            return 0
