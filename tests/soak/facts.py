@@ -39,6 +39,7 @@ class Facts:
         conflicts: Other words were handed over under the ids of settled deliveries.
         store: The database's promises, read back.
         caught_up: Whether what was said while no bridge listened has to be answered as well. Source: ING-9.
+        cards_swept: Whether a card that a killed bridge left has to be gone as well. Source: ROOM-4.
     """
 
     ledger: Ledger
@@ -50,6 +51,7 @@ class Facts:
     conflicts: Probe = field(default_factory=Probe)
     store: Probe = field(default_factory=Probe)
     caught_up: bool = True
+    cards_swept: bool = True
 
     def deliveries(self) -> dict[str, DeliveryRow]:
         """The accepted deliveries by id."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clankie_bridge.core import notices, render
+from clankie_bridge.core.card import is_card
 from clankie_bridge.core.nonce import nonce
 from clankie_settings.wire.failure import FailureCode
 from tests.soak.facts import Check, Facts, Invariant, Posted, check
@@ -23,7 +24,17 @@ def posts_have_owners(facts: Facts) -> Check:
             return None
         return f"{each.id} in {each.room} answers {each.answers}, claimed {count} times: {each.content[:60]!r}"
 
-    return check("each of his messages belongs to one part", map(verdict, facts.posted))
+    mine = (each for each in facts.posted if not is_card(each.content))
+    return check("each of his messages belongs to one part", map(verdict, mine))
+
+
+def cards_are_gone(facts: Facts) -> Check:
+    """No card of a turn outlives it, whoever died in between. Source: ROOM-4."""
+
+    def verdict(each: Posted) -> str | None:
+        return f"{each.id} in {each.room} is a card of nobody" if is_card(each.content) and facts.cards_swept else None
+
+    return check("no card is left behind", map(verdict, facts.posted))
 
 
 def _updates(facts: Facts) -> Iterator[str]:
@@ -98,7 +109,7 @@ def nobody_is_forgotten(facts: Facts) -> Check:
     return check("whoever called him got one reply or notice", map(verdict, called))
 
 
-OUTSIDE: tuple[Invariant, ...] = (posts_have_owners, replies_are_there, nobody_is_forgotten)
+OUTSIDE: tuple[Invariant, ...] = (posts_have_owners, cards_are_gone, replies_are_there, nobody_is_forgotten)
 
 INVARIANTS: tuple[Invariant, ...] = (*INSIDE, *OUTSIDE)
 """All of them, in the order of the table."""

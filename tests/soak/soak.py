@@ -32,6 +32,11 @@ PAUSES = {"discord": 1.0, "gateway": 4.0, "model": 3.0, "way": 3.0}
 CAUGHT_UP = True
 """Whether what was said while no bridge listened must be answered as well. Source: ING-9."""
 
+CARDS_SWEPT = False
+"""Whether every card that a killed bridge left must be gone. A bridge looks for them behind the last message that the
+captain has of a room, so one stays where more was said after it, and handed over, before the bridge died: a fault that
+is known, and pinned here until it is mended. Source: ROOM-4."""
+
 ASKED_AGAIN = 300
 """Deliveries at most that are asked for and handed over once more at the end."""
 
@@ -250,7 +255,7 @@ async def _found(plan: Plan, household: Household, store: Store, witness: Witnes
     await household.kill("captain", timedelta(hours=1))
     still = await probes.settings_of(store.path)
     promised = Probe(alive.tried + still.tried, alive.wrong + still.wrong)
-    return Facts(ledger, rows, posted, starts, ends, faults, conflicts, promised, plan.caught_up)
+    return Facts(ledger, rows, posted, starts, ends, faults, conflicts, promised, plan.caught_up, CARDS_SWEPT)
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from clankie_bridge.core import card
 from clankie_bridge.core.nonce import nonce
 from clankie_bridge.core.notices import notice
 from clankie_settings.wire.failure import FailureCode
@@ -169,6 +170,10 @@ FAULTS: dict[str, tuple[Invariant, Doctor]] = {
     "a service that ended": (invariants.nothing_broke_inside, lambda facts: replace(facts, ends=("bridge ended",))),
     "a fault of its own": (invariants.nothing_broke_inside, of_run(1, outcome="captain_internal_error")),
     "a reply that is there twice": (outside.posts_have_owners, posted_twice),
+    "a card that is left": (
+        outside.cards_are_gone,
+        lambda facts: replace(facts, posted=(*facts.posted, Posted("94", ROOM, card.text({"updates": 1}), None))),
+    ),
     "a part that is not there": (outside.replies_are_there, lambda facts: replace(facts, posted=facts.posted[1:])),
     "a reply without receipts": (outside.replies_are_there, of_rows(receipts=())),
     "other words than were written": (
