@@ -155,6 +155,16 @@ def _registry(
     return Registry(make, settlements, most)
 
 
+def _gallery(database: Database, resolver: Resolver | None, clock: StillClock, hold: timedelta) -> Gallery:
+    return Gallery(resolver or ToldResolver(), MemoryShelf(), PictureStore(database), KeptPictures(), clock, hold)
+
+
+async def _closed(registry: Registry, gallery: Gallery, database: Database) -> None:
+    await registry.stop()
+    await gallery.stop()
+    await database.close()
+
+
 def _given(powers: Powers | Callable[[], Powers] | None, trust: Trust) -> Callable[[], Powers]:
     if callable(powers):
         return powers
@@ -187,8 +197,7 @@ async def house(
     settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
-    shelf, rows = MemoryShelf(), PictureStore(database)
-    gallery = Gallery(resolver or ToldResolver(), shelf, rows, KeptPictures(), clock, hold)
+    gallery = _gallery(database, resolver, clock, hold)
     grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools))
     calls, made = CallStore(database), ToldWorkshop()
     line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, made)
@@ -204,6 +213,4 @@ async def house(
         yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
                     commands, talk, events, log)  # fmt: skip
     finally:
-        await registry.stop()
-        await gallery.stop()
-        await database.close()
+        await _closed(registry, gallery, database)
