@@ -77,7 +77,7 @@ def test_what_the_image_has_from_elsewhere_is_left_out_alone() -> None:
     assert {line.partition("==")[0] for line in whole if "==" in line} - {
         line.partition("==")[0] for line in without if "==" in line
     } == {"imageio-ffmpeg"}
-    assert "-imageio-ffmpeg" in (ROOT / "docker/Dockerfile").read_text("utf-8")
+    assert "-imageio-ffmpeg -playwright >" in (ROOT / "docker/Dockerfile").read_text("utf-8")
 
 
 @pytest.mark.parametrize("names", [["clankie-captian"], ["clankie-captain", "-clankie-captian"]])

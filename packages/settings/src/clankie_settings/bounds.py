@@ -121,6 +121,45 @@ DRAWING_MEMORY: Final = 1024 * 1024 * 1024
 DRAWING_SIDE: Final = 4_000
 """Longest side of a drawing, in pixels; a larger one is drawn smaller. Source: ART-2."""
 
+PAGE_TIME: Final = timedelta(seconds=45)
+"""How long a picture of a web page may take in all, until its browser is killed. Source: ART-2."""
+
+PAGE_LOADING: Final = timedelta(seconds=20)
+"""How long a page may load before it is shown as far as it came. Source: ART-2."""
+
+PAGE_MEMORY: Final = 1536 * 1024 * 1024
+"""What a browser's processes may hold together, in bytes. Source: ART-2."""
+
+PAGE_BYTES: Final = 48 * 1024 * 1024
+"""What a page may move over the network, in bytes; nothing passes beyond it. Source: SEC-3."""
+
+PAGE_CONNECTIONS: Final = 32
+"""Connections of a page at a time. Source: SEC-3."""
+
+PAGE_REQUESTS: Final = 400
+"""Connections of a page in all. Source: SEC-3."""
+
+PAGE_WIDTH: Final = 1_280
+"""Width of the window that a page is shown in, in pixels. Source: ART-2."""
+
+PAGE_HEIGHT: Final = 800
+"""Height of that window, in pixels. Source: ART-2."""
+
+PAGE_FULL_HEIGHT: Final = 4_000
+"""How much of a whole page is shown, in pixels from its top. Source: ART-2."""
+
+BROWSERS: Final = 1
+"""Browsers at a time; other pages wait. Source: ART-2."""
+
+PAINTING_TIME: Final = timedelta(minutes=3)
+"""How long a provider may take to generate a picture. Source: ART-2."""
+
+PAINTING_PROMPT_CHARS: Final = 4_000
+"""Longest description of a picture that is generated, in characters. Source: ART-2."""
+
+PROVIDER_WORDS: Final = 200
+"""Longest part of a provider's own words that the model reads about a picture, in characters. Source: ART-2."""
+
 ARTIFACT_BYTES: Final = 8 * 1024 * 1024
 """Largest file that a tool makes, in bytes: what Discord takes from anybody. Source: ART-3."""
 

@@ -49,6 +49,20 @@ async def resolve_by_system(host: str, port: int) -> Sequence[IpAddress]:
     return [ip_address(str(place[0])) for *_, place in found]
 
 
+async def places(host: str, port: int, resolve: Resolve, pin: Pin) -> Sequence[IpAddress]:
+    """Where a host that was judged may be connected to, each address once.
+
+    Raises:
+        RefusedAddressError: Not all that it resolves to is public.
+        OSError: There is no such host.
+        ValueError: It cannot be a host's name.
+    """
+    found = tuple(dict.fromkeys(pin(await resolve(host, port))))
+    if not found:
+        raise RefusedAddressError("private")
+    return found
+
+
 def direct(verify: ssl.SSLContext | bool = True) -> httpx2.AsyncBaseTransport:
     """Connects without any proxy, and uses no connection twice.
 
@@ -93,13 +107,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def _places(self, url: httpx2.URL) -> Sequence[IpAddress]:
         port = url.port or (443 if url.scheme == "https" else 80)
         try:
-            found = await self._resolve(url.host, port)
+            return await places(url.host, port, self._resolve, self._pin)
         except (OSError, ValueError) as error:
             raise httpx2.ConnectError("the host is not known") from error
-        places = tuple(dict.fromkeys(self._pin(found)))
-        if not places:
-            raise RefusedAddressError("private")
-        return places
 
     async def _first_to_answer(self, request: httpx2.Request, places: Sequence[IpAddress]) -> httpx2.Response:
         for place in places[:-1]:
