@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench import films, refusals, restart, settles, turns
+from bench import films, pictures, refusals, restart, settles, turns
 from bench.blocks import Blocks
 from bench.figures import Row, table
 from bench.programs import BenchError, program
@@ -55,6 +55,7 @@ async def measure(scale: Scale) -> list[Row]:
         rows.append(await refusals.as_a_bridge(scale.events, say))
         rows.append(await restart.measure(scale.rooms, say))
         rows.append(await films.frames(scale.turns.rounds, say))
+        rows.append(await pictures.first_request(scale.turns.rounds, say))
     return rows
 
 

@@ -76,8 +76,8 @@ class Captain:
 
     @classmethod
     @asynccontextmanager
-    async def running(cls, folder: Path, provider: str) -> AsyncGenerator["Captain"]:
-        """Start it on a provider, with the long history in one of its lanes."""
+    async def running(cls, folder: Path, provider: str, **more: str) -> AsyncGenerator["Captain"]:
+        """Start it on a provider, with the long history in one of its lanes and with ``more`` settings."""
         state, address = folder / "state", f"http://127.0.0.1:{free_port()}"
         state.mkdir()
         await history.settle_into(state)
@@ -88,6 +88,7 @@ class Captain:
             "CLANKIE_LIVE_RUNS": str(MOST_LANES),
             "CLANKIE_MODEL": "openai:bench",
             "CLANKIE_MODEL_BASE_URL": f"{provider}/v1",
+            **more,
         }
         async with (
             program(folder, "captain", "-m", "clankie_captain", **settings) as started,

@@ -33,6 +33,7 @@ def test_the_smallest_bench_prints_its_table_and_ends_well() -> None:
         "refusals, the whole bridge",
         "back after a restart",
         "frames of a 10 s 720p film",
+        "four 4 MB pictures, first request",
     ]
 
 
