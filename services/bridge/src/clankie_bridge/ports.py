@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from enum import Enum, StrEnum, auto
 from typing import Any, Protocol
 
+from clankie_bridge.core.artifacts import Cause, Picture
 from clankie_bridge.core.commands import Invocation
 from clankie_bridge.core.message import Message
 from clankie_bridge.core.render import Part
 from clankie_settings.wire.action import Action
+from clankie_settings.wire.attachment import Artifact
 from clankie_settings.wire.command import Command, Edit
 from clankie_settings.wire.lease import Lease, LeaseRequest
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, Owed, Receipt
@@ -62,6 +64,8 @@ class Outgoing:
         reply_to: The message that it answers, where it shows so.
         after: The message behind which it would stand if it were there already.
         until: When it is too late for it, on the clock of elapsed time.
+        pictures: What goes with it, in the same message.
+        left_out: Why others do not, which its words then say.
     """
 
     channel_id: str
@@ -70,15 +74,23 @@ class Outgoing:
     reply_to: str | None = None
     after: str | None = None
     until: timedelta | None = None
+    pictures: tuple[Picture, ...] = ()
+    left_out: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """It is in the room. ``unreferenced`` says that the message to answer was gone."""
+    """It is in the room.
+
+    Attributes:
+        unreferenced: Whether the message to answer was gone.
+        left_out: Why pictures are not with it.
+    """
 
     message_id: str
     at: datetime
     unreferenced: bool = False
+    left_out: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,14 @@ class Sender(Protocol):
 
     async def send(self, outgoing: Outgoing) -> Posted | Refused:
         """Post one part, or say why it cannot be. Calls for one room must be awaited one by one."""
+        ...
+
+
+class Artifacts(Protocol):
+    """The files that the captain's tools made."""
+
+    async def read(self, artifact: Artifact) -> Picture | Cause:
+        """A file as it may go out, or why it does not; never raises. Source: ART-3."""
         ...
 
 

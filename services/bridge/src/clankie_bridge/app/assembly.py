@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from clankie_bridge.app.policies import admitting, replying, switched
+from clankie_bridge.artifacts import AttachmentRoot
 from clankie_bridge.captain.actions import CaptainActions
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.captain.patience import Patience
@@ -17,6 +18,7 @@ from clankie_bridge.desk.catching_up import CatchingUp
 from clankie_bridge.desk.changes import Changes
 from clankie_bridge.desk.commands import Commands
 from clankie_bridge.desk.deliveries import Deliveries
+from clankie_bridge.desk.enclosing import Enclosing
 from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
 from clankie_bridge.desk.missing import Missing
@@ -182,8 +184,10 @@ class Assembly:
         )
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
+        sender = DiscordSender(rest, common.gate, common.traces, self.crash, self.clock, self.jitter, self.log)
+        root = AttachmentRoot(self.settings.discord_attachment_root)
         return Posting(
-            sender=DiscordSender(rest, common.gate, common.traces, self.crash, self.clock, self.jitter, self.log),
+            enclosing=Enclosing(sender=sender, artifacts=root, log=self.log),
             traces=common.traces,
             captain=common.captain,
             patience=common.patience,

@@ -1,6 +1,7 @@
 """A reply as Discord takes it: parts inside the limit, code fences whole in each. Source: ROOM-5."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,6 +78,16 @@ def parts(text: str, limit: int = bounds.MESSAGE_CHARS) -> tuple[Part, ...]:
             made.append(Words(head + rest[:cut].rstrip() + _closing(fence)))
         rest, fence = _after_closing(rest[cut:].lstrip("\n"), fence) if fence else (_begun(rest[cut:]), None)
     return tuple(made)
+
+
+def last_message(made: Sequence[Part]) -> int:
+    """The number of the last part that is a message, counted from 1; 0 where there is none.
+
+    What goes with words goes with these: a message is known again by its words, and has room for a sentence.
+
+    Source: ART-3.
+    """
+    return max((number for number, part in enumerate(made, start=1) if isinstance(part, Words)), default=0)
 
 
 def units(text: str) -> int:

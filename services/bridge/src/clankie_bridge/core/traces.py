@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from clankie_bridge.core.artifacts import reads_as
 from clankie_bridge.core.message import Message
 from clankie_bridge.core.render import Part, TextFile
 from clankie_bridge.core.text import cleaned
@@ -37,4 +38,4 @@ def _is(message: Message, part: Part, reply_to: str | None, *, target_gone: bool
     if isinstance(part, TextFile):
         size = len(part.text.encode())
         return any(each.filename == part.filename and each.byte_size == size for each in message.files)
-    return message.content.strip() == cleaned(part.text).strip()
+    return reads_as(message.content.strip(), cleaned(part.text).strip())

@@ -7,22 +7,32 @@ from typing import Final
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.core import notices, render
+from clankie_bridge.core.artifacts import NOTE_UNITS
 from clankie_bridge.core.crash_points import PART_POSTED, PART_RECEIPTED
 from clankie_bridge.core.lateness import left_to_post
 from clankie_bridge.core.message import id_before, written_at
 from clankie_bridge.core.nonce import Purpose, nonce
 from clankie_bridge.core.render import Part, Words
+from clankie_bridge.desk.enclosing import Enclosing
 from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.errors import CaptainError
-from clankie_bridge.ports import Captain, Log, Outgoing, Posted, Refused, Search, Sender, Traces
+from clankie_bridge.ports import Captain, Log, Outgoing, Posted, Refused, Search, Traces
+from clankie_settings import bounds
 from clankie_settings.clock import Clock
 from clankie_settings.crashing import Crash
+from clankie_settings.wire.attachment import Artifact
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
 from clankie_settings.wire.result import Replied
 
 INCOMPLETE: Final = "incomplete"
 """Evidence code of a reply of which some parts are in the room and others never will be. Source: C30."""
+
+PICTURES_LEFT_OUT: Final = "pictures_left_out"
+"""Evidence and receipt code of words that are in the room without all of their pictures. Source: ART-3."""
+
+SAID: Final = frozenset({None, INCOMPLETE, PICTURES_LEFT_OUT})
+"""Codes of replies of which something is in the room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,7 @@ class Extra:
     Attributes:
         after: The message behind which they stand.
         inherited: Whether an earlier life of the bridge may have posted them.
+        artifacts: The files that go with them.
     """
 
     purpose: Purpose
@@ -41,6 +52,7 @@ class Extra:
     reply_to: str | None
     after: str
     inherited: bool
+    artifacts: tuple[Artifact, ...] = ()
 
 
 @dataclass(slots=True)
@@ -50,6 +62,7 @@ class _Place:
     purpose: Purpose
     delivery: Delivery
     until: timedelta
+    artifacts: tuple[Artifact, ...] = ()
     after: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +75,7 @@ class Posting:
     def __init__(
         self,
         *,
-        sender: Sender,
+        enclosing: Enclosing,
         traces: Traces,
         captain: Captain,
         patience: Patience,
@@ -71,7 +84,7 @@ class Posting:
         log: Log,
         updates_before: Callable[[Delivery, int], Awaitable[None]],
     ) -> None:
-        self._sender = sender
+        self._enclosing = enclosing
         self._traces = traces
         self._captain = captain
         self._patience = patience
@@ -87,9 +100,7 @@ class Posting:
         """
         if result.after_action is not None:
             await self._updates_before(delivery, result.after_action)
-        parts = render.parts(result.text)
-        if result.artifacts:
-            self._log.warning("artifacts_left_out", delivery=delivery.id, count=len(result.artifacts))
+        parts = said(result.text, result.artifacts)
         async with delivery.room.door:
             delivery.sending = True
             delivery.stop_typing()
@@ -98,7 +109,7 @@ class Posting:
             if not parts:
                 await self._receipt(delivery, Receipt(part=1, of=1, code="empty_reply", posted_at=self._clock.now()))
                 return "empty_reply"
-            return await self._parts(delivery, parts, parts_posted)
+            return await self._parts(delivery, parts, parts_posted, result.artifacts)
 
     async def notice(self, delivery: Delivery, failure: FailureCode) -> None:
         """Say in one short message that no answer comes.
@@ -125,6 +136,7 @@ class Posting:
         Source: OUT-1.
         """
         first: str | None = None
+        code: str | None = None
         after, parts, channel_id = extra.after, extra.parts, extra.room.channel_id
         found: tuple[str | None, ...] = (None,) * len(parts)
         if extra.inherited:
@@ -132,16 +144,23 @@ class Posting:
         for number, (part, earlier) in enumerate(zip(parts, found, strict=True), start=1):
             named = nonce(extra.purpose, channel_id, extra.action_id, number)
             reply_to = extra.reply_to if number == 1 else None
-            outcome = _posted(earlier) or await self._sender.send(Outgoing(channel_id, part, named, reply_to, after))
+            enclosed = extra.artifacts if number == render.last_message(parts) else ()
+            outcome = _posted(earlier) or await self._enclosing.send(
+                Outgoing(channel_id, part, named, reply_to, after), enclosed
+            )
             if isinstance(outcome, Refused):
                 return ActionReceipt(ok=False, message_id=first, code=outcome.code)
+            code = PICTURES_LEFT_OUT if outcome.left_out else code
             first, after = first or outcome.message_id, outcome.message_id
         if first is None:
             return ActionReceipt(ok=False, code="empty_text")
-        return ActionReceipt(ok=True, message_id=first)
+        return ActionReceipt(ok=True, message_id=first, code=code)
 
-    async def _parts(self, delivery: Delivery, parts: Sequence[Part], parts_posted: int) -> str | None:
+    async def _parts(
+        self, delivery: Delivery, parts: Sequence[Part], parts_posted: int, artifacts: tuple[Artifact, ...]
+    ) -> str | None:
         refused: Refused | None = None
+        code: str | None = None
         there, place = parts_posted, _Place("reply", delivery, self._until(delivery))
         for number, (part, earlier) in enumerate(
             zip(parts, await self._earlier(delivery, parts), strict=True), start=1
@@ -150,16 +169,19 @@ class Posting:
                 place.after = earlier or place.after
                 continue
             if refused is None:
+                place.artifacts = artifacts if number == render.last_message(parts) else ()
                 outcome = await self._part(place, number, part, earlier)
-                refused = outcome if isinstance(outcome, Refused) else None
-                there += isinstance(outcome, Posted)
+                if isinstance(outcome, Refused):
+                    refused = outcome
+                else:
+                    there, code = there + 1, PICTURES_LEFT_OUT if outcome.left_out else code
                 self._crash.reach(PART_POSTED)
             else:
                 outcome = Refused(refused.code, self._clock.now())
             await self._receipt(delivery, _receipt(number, len(parts), outcome))
             self._crash.reach(PART_RECEIPTED)
         if refused is None:
-            return None
+            return code
         self._log.error("reply_incomplete", delivery=delivery.id, room=delivery.room.channel_id, code=refused.code)
         return INCOMPLETE if there else refused.code
 
@@ -178,7 +200,8 @@ class Posting:
             channel_id = delivery.room.channel_id
             named = nonce(place.purpose, channel_id, delivery.id, number)
             reply_to = delivery.answers if number == 1 else None
-            outcome = await self._sender.send(Outgoing(channel_id, part, named, reply_to, place.after, place.until))
+            outgoing = Outgoing(channel_id, part, named, reply_to, place.after, place.until)
+            outcome = await self._enclosing.send(outgoing, place.artifacts)
         if isinstance(outcome, Posted):
             place.after = outcome.message_id
         return outcome
@@ -196,6 +219,16 @@ class Posting:
             await self._patience.until_done(attempt)
         except CaptainError as error:
             self._log.error("receipt_refused", delivery=delivery.id, part=receipt.part, kind=type(error).__name__)
+
+
+def said(text: str, artifacts: Sequence[Artifact] = ()) -> tuple[Part, ...]:
+    """The parts of words; the last that is a message carries the files, and may say why one is missing.
+
+    Files without words are a message as well. Source: ART-3, C60.
+    """
+    if not artifacts:
+        return render.parts(text)
+    return render.parts(text, bounds.MESSAGE_CHARS - NOTE_UNITS) or (Words(""),)
 
 
 def _posted(earlier: str | None) -> Posted | None:

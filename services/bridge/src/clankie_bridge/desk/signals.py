@@ -11,13 +11,12 @@ from contextlib import aclosing
 from typing import Final, assert_never
 
 from clankie_bridge.captain.patience import Patience
-from clankie_bridge.core import render
 from clankie_bridge.core.crash_points import UPDATE_POSTED
 from clankie_bridge.core.message import id_before
 from clankie_bridge.core.render import Words
 from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
-from clankie_bridge.desk.posting import Extra, Posting
+from clankie_bridge.desk.posting import Extra, Posting, said
 from clankie_bridge.desk.room import Delivery, Rooms
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses
@@ -221,7 +220,8 @@ class Signals:
                     purpose="post",
                     room=room,
                     action_id=action.action_id,
-                    parts=render.parts(action.text),
+                    parts=said(action.text, action.artifacts),
+                    artifacts=action.artifacts,
                     reply_to=action.reply_to,
                     after=id_before(action.reply_to or action.delivery_id),
                     inherited=self._is_inherited(sequence),

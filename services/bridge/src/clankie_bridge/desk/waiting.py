@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from clankie_bridge.captain.patience import AWAY, Patience
 from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
-from clankie_bridge.desk.posting import INCOMPLETE, Posting
+from clankie_bridge.desk.posting import SAID, Posting
 from clankie_bridge.desk.room import Delivery, Room
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses, DeliveryConflict, DeliveryUnknown
@@ -138,7 +138,7 @@ class Waiting:
             self._record(delivery, Happened.REPLIED, "posted_before")
             return
         code = await self._posting.reply(delivery, result, parts_posted)
-        if code is None or code == INCOMPLETE:
+        if code in SAID:
             self._record(delivery, Happened.REPLIED, code)
         else:
             self._record(delivery, Happened.FAILED, code)

@@ -6,7 +6,7 @@ whose answer it cannot read. Who waits, and for how long, is decided in one plac
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, Self
@@ -22,6 +22,9 @@ DISCORD: Final = "https://discord.com/api/v10"
 
 _AGENT: Final = "DiscordBot (https://clankie.invalid, 0.1.0)"
 _WHOLE_CALL_S: Final = 30.0
+_SLOWEST_LINE: Final = 512 * 1024
+"""Bytes a second that an upload is expected to make at least."""
+
 _UNNAMED_WAIT_S: Final = 60.0
 
 
@@ -49,6 +52,15 @@ class Answer:
         """Discord's own error code, 0 where it gave none."""
         code = self.fields.get("code")
         return code if isinstance(code, int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file of a request."""
+
+    filename: str
+    data: bytes
+    media_type: str
 
 
 class Rest:
@@ -85,16 +97,21 @@ class Rest:
         """
         return await self._call("GET", path, params=query)
 
-    async def post(self, path: str, json: Json | None = None, file: tuple[str, bytes] | None = None) -> Answer:
-        """Make something; with a file (its name and bytes) the JSON goes along as a form's part.
+    async def post(self, path: str, json: Json | None = None, files: Sequence[Upload] = ()) -> Answer:
+        """Make something; with files the JSON goes along as a form's part, and a slow line is given more time.
 
         Raises:
             DiscordAway: There was no answer; it may have been done all the same.
         """
-        if file is None:
+        if not files:
             return await self._call("POST", path, json=json)
-        form = {"payload_json": (None, httpx.Request("POST", "http://x", json=json).content, "application/json")}
-        return await self._call("POST", path, files={**form, "files[0]": (*file, "text/plain; charset=utf-8")})
+        form: dict[str, tuple[str | None, bytes, str]] = {
+            "payload_json": (None, httpx.Request("POST", "http://x", json=json).content, "application/json")
+        }
+        for index, each in enumerate(files):
+            form[f"files[{index}]"] = (each.filename, each.data, each.media_type)
+        within = _WHOLE_CALL_S + sum(len(each.data) for each in files) / _SLOWEST_LINE
+        return await self._call("POST", path, within=within, files=form)
 
     async def patch(self, path: str, json: Json) -> Answer:
         """Change something.
@@ -112,11 +129,11 @@ class Rest:
         """
         return await self._call(method, path, json=json)
 
-    async def _call(self, method: str, path: str, **request: Any) -> Answer:
+    async def _call(self, method: str, path: str, within: float = _WHOLE_CALL_S, **request: Any) -> Answer:
         if self._caution is not None:
             self._caution.check()
         try:
-            async with asyncio.timeout(_WHOLE_CALL_S):
+            async with asyncio.timeout(within):
                 response = await self._client.request(method, path, **request)
         except (httpx.HTTPError, TimeoutError) as error:
             # From None: the library's words hold the address.

@@ -4,13 +4,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
+from clankie_bridge.core.artifacts import Cause
 from clankie_bridge.core.crash_points import STORED
 from clankie_bridge.core.lateness import EXPIRED
 from clankie_bridge.core.message import written_at
 from clankie_bridge.core.pace import Backoff, Bucket, Rate
-from clankie_bridge.core.render import TextFile
+from clankie_bridge.discord.form import lighter, message_payload, uploads, with_fewer
 from clankie_bridge.discord.payloads import json_object, snowflake
 from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.errors import DiscordAway
@@ -26,6 +27,9 @@ ONE_ROOM: Final = Rate(burst=5, every=timedelta(seconds=1))
 
 NONCE_TRUSTED: Final = timedelta(minutes=1)
 """How long after a lost answer a repetition is left to the nonce alone; then the room is read first. Source: OUT-1."""
+
+PICTURES_TRIED: Final = timedelta(minutes=2)
+"""How long words wait for pictures that do not get through, though nobody refuses them. Source: ART-3."""
 
 _BETWEEN_ATTEMPTS: Final = Backoff(timedelta(milliseconds=500), timedelta(seconds=30))
 _AFTER_UNAUTHORIZED: Final = timedelta(seconds=60)
@@ -97,10 +101,9 @@ class Doubt:
         if (answer is None or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR) and self._since is None:
             self._since = self._clock.elapsed()
 
-    @property
-    def is_old(self) -> bool:
-        """Whether the nonce can no longer be trusted to make a repetition harmless."""
-        return self._since is not None and self._clock.elapsed() - self._since >= NONCE_TRUSTED
+    def has_lasted(self, span: timedelta) -> bool:
+        """Whether it is so long ago that something may have been posted first."""
+        return self._since is not None and self._clock.elapsed() - self._since >= span
 
 
 class DiscordSender:
@@ -127,12 +130,14 @@ class DiscordSender:
     async def send(self, outgoing: Outgoing) -> Posted | Refused:
         """Post one part, or say why it never can be; other failures are tried again with the same nonce.
 
-        Source: OUT-1, OUT-3, OUT-4, OUT-5, C19.
+        Source: OUT-1, OUT-3, OUT-4, OUT-5, ART-3, C19, C31.
         """
         reply_to, attempt, doubt = outgoing.reply_to, 0, Doubt(self._clock)
         while True:
-            if doubt.is_old and (seen := await self._seen(outgoing)) is not None:
+            if doubt.has_lasted(NONCE_TRUSTED) and (seen := await self._seen(outgoing)) is not None:
                 return seen
+            if doubt.has_lasted(PICTURES_TRIED):
+                outgoing = with_fewer(outgoing, Cause.REFUSED)
             await self._gate.passed(outgoing.channel_id)
             if outgoing.until is not None and self._clock.elapsed() >= outgoing.until:
                 return Refused(EXPIRED, self._clock.now())
@@ -142,12 +147,16 @@ class DiscordSender:
                 posted = snowflake(answer.fields.get("id")) if answer.ok else None
                 if posted is not None:
                     gone = outgoing.reply_to is not None and reply_to is None
-                    return Posted(posted, self._clock.now(), unreferenced=gone)
+                    return Posted(posted, self._clock.now(), unreferenced=gone, left_out=outgoing.left_out)
                 if reply_to is not None and _target_is_gone(answer):
                     self._log.info("reply_target_gone", room=outgoing.channel_id, code=answer.code)
                     reply_to = None
                     continue
                 if is_final(answer):
+                    words = lighter(outgoing, answer)
+                    if words is not None:
+                        outgoing = words
+                        continue
                     return Refused(refusal_code(answer), self._clock.now())
             await self._wait(outgoing.channel_id, answer, attempt)
             attempt += 1
@@ -161,12 +170,9 @@ class DiscordSender:
         return None if found is None else Posted(found, written_at(found))
 
     async def _attempt(self, outgoing: Outgoing, reply_to: str | None) -> Answer | None:
-        file = None
-        if isinstance(outgoing.part, TextFile):
-            file = (outgoing.part.filename, outgoing.part.text.encode())
         try:
             answer = await self._rest.post(
-                f"/channels/{outgoing.channel_id}/messages", message_payload(outgoing, reply_to), file
+                f"/channels/{outgoing.channel_id}/messages", message_payload(outgoing, reply_to), uploads(outgoing)
             )
         except DiscordAway as away:
             self._log.warning("send_failed", room=outgoing.channel_id, code=away.cause)
@@ -186,25 +192,6 @@ class DiscordSender:
             await self._clock.sleep(_AFTER_UNAUTHORIZED)
         else:
             await self._clock.sleep(_BETWEEN_ATTEMPTS.wait(attempt, self._jitter()))
-
-
-def message_payload(outgoing: Outgoing, reply_to: str | None) -> dict[str, Any]:
-    """The JSON of a new message: nobody is pinged, and the nonce makes sending it twice harmless.
-
-    Source: ROOM-6, C14, C19.
-    """
-    payload: dict[str, Any] = {
-        "allowed_mentions": {"parse": [], "replied_user": False},
-        "nonce": outgoing.nonce,
-        "enforce_nonce": True,
-    }
-    if isinstance(outgoing.part, TextFile):
-        payload["attachments"] = [{"id": 0, "filename": outgoing.part.filename}]
-    else:
-        payload["content"] = outgoing.part.text
-    if reply_to is not None:
-        payload["message_reference"] = {"message_id": reply_to, "fail_if_not_exists": False}
-    return payload
 
 
 def _target_is_gone(answer: Answer) -> bool:
