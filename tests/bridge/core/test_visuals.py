@@ -7,6 +7,8 @@ from clankie_bridge.core.visuals import NOTHING, newest, select
 from clankie_settings.wire.attachment import AttachmentsOmitted
 from tests.bridge.core.builders import message, picture
 
+pytestmark = pytest.mark.requirement("IMG-1")
+
 GIFV = Gifv("1.embed0", "https://media.example/x.webp?a=1", None, "https://media.example/x.mp4")
 TOO_LARGE = picture(9, byte_size=8 * 1024 * 1024 + 1)
 ARCHIVE = picture(8, media_type="application/zip", filename="a.zip")
