@@ -83,6 +83,9 @@ class LateArrival:
     async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
         return await self._inner.take_over(at)
 
+    async def leave(self) -> int:
+        return await self._inner.leave()
+
     async def start_waiting(self, fresh: object, at: datetime) -> tuple[LiveRun, ...]:
         return await self._inner.start_waiting(fresh, at)  # pyright: ignore[reportArgumentType]
 

@@ -1,6 +1,7 @@
 """A run that somebody ends is cancelled, whatever it is at, and its lane answers the next message."""
 
 import asyncio
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from clankie_settings.ids import DeliveryId, RunId, TurnId
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Replied, Silent
 from clankie_settings.wire.trigger import Trigger
-from tests.captain.lanes.fakes import Boundary, CountedIds, Deaf, Say
+from tests.captain.lanes.fakes import Boundary, CountedIds, Deaf, Say, Write
 from tests.captain.lanes.house import DISCORD, House, house, trigger
 
 pytestmark = pytest.mark.requirement("OPS-5", "FAIL-6")
@@ -175,6 +176,9 @@ class SlowNews:
     async def take_over(self, at: datetime) -> tuple[LiveRun, ...]:
         return await self._inner.take_over(at)
 
+    async def leave(self) -> int:
+        return await self._inner.leave()
+
     async def start_waiting(self, fresh: object, at: datetime) -> tuple[LiveRun, ...]:
         return await self._inner.start_waiting(fresh, at)  # pyright: ignore[reportArgumentType]
 
@@ -199,3 +203,20 @@ async def test_a_run_that_is_cancelled_before_its_captain_knows_of_it_ends_as_it
         ended = await captain.receipt(queued)
         assert isinstance(ended, Failed)
         assert ended.code is FailureCode.CAPTAIN_CANCELLED
+
+
+@pytest.mark.requirement("DUR-2")
+async def test_what_was_half_written_at_a_stop_is_kept_in_the_transcript_and_nowhere_else(path: Path) -> None:
+    async with house(path) as captain:
+        await captain.say("m1", "first")
+        thought = await captain.thought()
+        await thought.do(Write("This was"))
+        await captain.desk.cancel(DISCORD, DeliveryId("m1"))
+        await cancelled(captain, "m1")
+        (broken,) = await captain.entries("broken")
+        assert json.loads(broken)["words"] == "This was"
+        await captain.say("m2", "second")
+        again = await captain.thought()
+        assert "This was" not in str(again.order.history)
+        await again.do(Say("yes"))
+        assert isinstance(await captain.result("m2"), Replied)

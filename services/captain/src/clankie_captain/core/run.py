@@ -129,7 +129,8 @@ class Answered:
 class Broken:
     """The run cannot go on. Source: FAIL-4.
 
-    ``cause`` is the class of the error, for logs; ``words`` are the provider's own, for the transcript alone.
+    ``cause`` is the class of the error, for logs; ``words`` are the provider's own, or what the model had half
+    written, for the transcript alone.
     """
 
     code: FailureCode

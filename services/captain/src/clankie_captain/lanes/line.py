@@ -79,11 +79,17 @@ class Line:
         self._activity: Activity | None = None
         self._dead = False
         self._answering = True
+        self._half: list[str] = []
         self.tally = Tally()
 
     def opening(self, owner: Pending) -> Words:
         """The owner's own words, which the first request carries."""
         return self._framed(owner, frozenset(), steered=False)
+
+    @property
+    def half(self) -> str:
+        """What the model has written of a response that is not whole."""
+        return "".join(self._half)
 
     async def boundary(self) -> Sequence[Words]:
         """The steered words that the next request carries."""
@@ -103,6 +109,7 @@ class Line:
         self._alive()
         heard = tuple(self._taken) if any(each.kind == "request" for each in drafts) else ()
         await self._kept(lambda: self._parts.lanes.record(self._run, drafts, heard, self._parts.clock.now()))
+        self._half.clear()
         if heard:
             self._taken = self._taken[len(heard) :]
             self._speaker = heard[-1].delivery
@@ -138,12 +145,14 @@ class Line:
         """A model request begins."""
         self._alive()
         self._answering = False
+        self._half.clear()
         self._gate = Gate()
         self._watch(Requesting(self._run.owner))
 
     def wrote(self, text: str) -> None:
         """Further words of the present response."""
         self.event()
+        self._half.append(text)
         self._watch(Token(self._run.owner, text))
         if self._gate.feed(text):
             self._repeat("typing", bounds.TYPING_EVERY, lambda: Typing(delivery_id=self._run.owner))

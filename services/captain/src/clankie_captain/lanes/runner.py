@@ -93,7 +93,7 @@ class Runner:
             self._line.hang_up()
             stalled = isinstance(end, StalledError)
             code = FailureCode.CAPTAIN_TURN_STALLED if stalled else FailureCode.CAPTAIN_CANCELLED
-            broken = Broken(code, type(end).__name__)
+            broken = Broken(code, type(end).__name__, self._line.half)
             if stalled:
                 self._report(broken)
             return broken
