@@ -27,7 +27,7 @@ from clankie_captain.store.runs import RunStore
 from clankie_settings.clock import SystemClock
 from clankie_settings.ids import RunId
 
-GAP: Final = timedelta(milliseconds=300)
+GAP: Final = timedelta(seconds=1)
 """Between the torn settlement's two transactions, so that a minute shows what else a day would."""
 
 EPOCH: Final = "lane.epoch = ?"
