@@ -8,7 +8,7 @@ import pytest
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.desk.standing import ANOTHER, TAKEN_OVER, Standing
-from clankie_bridge.errors import CannotStart, CaptainAway, PresenceTaken
+from clankie_bridge.errors import CannotStart, CaptainAway, PresenceTaken, StartAgain
 from clankie_bridge.instance import Instance
 from clankie_settings.wire.lease import Lease, LeaseRequest
 from clankie_settings.wire.receipt import KnownRooms
@@ -37,6 +37,14 @@ class QuickClock:
         await asyncio.sleep(0)
 
 
+class EndlessClock(QuickClock):
+    """A clock on which no wait ever ends."""
+
+    async def sleep(self, duration: timedelta) -> None:
+        self.slept.append(duration)
+        await asyncio.Event().wait()
+
+
 class Keeper:
     """A captain's lease that answers from a list, and never again once that is used up."""
 
@@ -62,8 +70,10 @@ class Keeper:
 class Bridge:
     """A standing over a told captain."""
 
-    def __init__(self, folder: Path, *answers: int | Exception, name: str = "me") -> None:
-        self.log, self.clock, self.keeper = KeptLog(), QuickClock(), Keeper(*answers)
+    def __init__(
+        self, folder: Path, *answers: int | Exception, name: str = "me", clock: QuickClock | None = None
+    ) -> None:
+        self.log, self.clock, self.keeper = KeptLog(), clock or QuickClock(), Keeper(*answers)
         self.instance = Instance(folder / "instance", name, self.log)
         self.instance.claim()
         self.standing = Standing(
@@ -102,12 +112,34 @@ async def test_a_bridge_that_waited_begins_when_the_lease_is_free(tmp_path: Path
     await ended(life)
 
 
-@pytest.mark.parametrize("answer", [TAKEN, 3])
-async def test_a_bridge_that_was_taken_over_from_ends(tmp_path: Path, answer: int | Exception) -> None:
-    """Even where it could have the lease again: what it holds in memory may be done by now. C74."""
-    bridge = Bridge(tmp_path, 1, answer)
+async def test_a_bridge_that_was_taken_over_from_ends(tmp_path: Path) -> None:
+    """C74."""
+    bridge = Bridge(tmp_path, 1, TAKEN)
     with pytest.raises(CannotStart, match=TAKEN_OVER):
         await bridge.standing.run(lambda: True)
+
+
+async def test_a_bridge_whose_lease_was_anothers_meanwhile_starts_again(tmp_path: Path) -> None:
+    """Nobody else runs any more, but what this one holds in memory may be done by now."""
+    bridge = Bridge(tmp_path, 1, 3)
+    with pytest.raises(StartAgain):
+        await bridge.standing.run(lambda: True)
+
+
+async def test_what_changes_during_a_renewal_is_told_in_the_next(tmp_path: Path) -> None:
+    bridge = Bridge(tmp_path, 1, clock=EndlessClock())
+    heard = [False, True]
+
+    def listens() -> bool:
+        now = heard.pop(0)
+        bridge.standing.renew()
+        return now
+
+    life = asyncio.create_task(bridge.standing.run(listens))
+    async with asyncio.timeout(10):
+        await bridge.keeper.used_up.wait()
+    assert [each.listening for each in bridge.keeper.asked] == [False, True]
+    await ended(life)
 
 
 async def test_a_captain_that_is_away_lets_the_bridge_connect_but_not_act(tmp_path: Path) -> None:

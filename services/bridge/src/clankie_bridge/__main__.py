@@ -6,7 +6,7 @@ import signal
 import sys
 
 from clankie_bridge import app
-from clankie_bridge.errors import CannotStart
+from clankie_bridge.errors import CannotStart, StartAgain
 from clankie_bridge.log import configured, place_of
 from clankie_bridge.ports import Log
 from clankie_settings.crashing import Crash, NoCrash
@@ -16,7 +16,7 @@ from clankie_settings.secrets import TokenFileError
 
 
 def main(crash: Crash | None = None) -> int:
-    """Run the bridge; the exit code is 0 after a stop, 78 where somebody has to change something, 1 on a fault."""
+    """Run the bridge; the exit code is 0 after a stop, 78 where somebody has to act, 75 or 1 to start it again."""
     log = configured()
     try:
         settings = bridge_settings(process_environment())
@@ -24,6 +24,9 @@ def main(crash: Crash | None = None) -> int:
     except (SettingsError, CannotStart, TokenFileError) as error:
         sys.stderr.write(f"clankie bridge: {error}\n")
         return os.EX_CONFIG
+    except StartAgain as error:
+        sys.stderr.write(f"clankie bridge: {error}\n")
+        return os.EX_TEMPFAIL
     except Exception as error:  # noqa: BLE001 -- the last word: kind and place, never content
         log.error("crashed", kind=type(error).__name__, where=place_of(error))  # noqa: TRY400 -- a traceback's words may hold content
         return 1

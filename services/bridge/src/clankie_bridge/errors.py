@@ -2,6 +2,7 @@
 
 BridgeError
 ├── CannotStart            a person has to change something first
+├── StartAgain             a fresh process mends it
 ├── CaptainError
 │   ├── CaptainAway        no connection, no answer, draining, or a fault of the captain's: try again
 │   │   └── PresenceTaken  another process of this presence holds the lease: wait, and see who it is
@@ -19,6 +20,10 @@ class BridgeError(Exception):
 
 class CannotStart(BridgeError):  # noqa: N818 -- named by what it tells
     """Somebody has to change something; the text says what is wrong and what to do."""
+
+
+class StartAgain(BridgeError):  # noqa: N818 -- named by what it tells
+    """Nobody has to change anything, but this process cannot go on; the text says why."""
 
 
 class CaptainError(BridgeError):

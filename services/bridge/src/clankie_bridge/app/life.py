@@ -18,7 +18,7 @@ from clankie_bridge.discord.caution import Caution
 from clankie_bridge.discord.gateway import Gateway, Tap, check_application
 from clankie_bridge.discord.rest import DISCORD, Rest
 from clankie_bridge.discord.token import bot_id
-from clankie_bridge.errors import CannotStart, DiscordAway
+from clankie_bridge.errors import CannotStart, DiscordAway, StartAgain
 from clankie_bridge.evidence import EvidenceFile
 from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log
@@ -56,6 +56,7 @@ async def run(
 
     Raises:
         CannotStart: Somebody has to change something; the text says what.
+        StartAgain: This process cannot go on, and a fresh one can.
         clankie_settings.secrets.TokenFileError: The state folder cannot hold or give the captain's token.
     """
     token = settings.discord_bot_token
@@ -99,6 +100,7 @@ class Bridge:
 
         Raises:
             CannotStart: Discord will not have the token or the intents, or another bridge runs with this token.
+            StartAgain: Another bridge acted in this one's name meanwhile.
         """
         captain_token = stored_token(self._settings.captain_token, self._settings.state, "captain-token")
         async with AsyncExitStack() as stack:
@@ -118,7 +120,7 @@ class Bridge:
                 await self._work(rest, connection, stop)
             except* _Stopped:
                 self._log.info("stopped")
-            except* CannotStart as group:
+            except* (CannotStart, StartAgain) as group:
                 raise group.exceptions[0] from None
             finally:
                 await self._evidence.flush()

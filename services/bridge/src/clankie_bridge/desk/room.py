@@ -172,7 +172,7 @@ class Room:
     @property
     def is_followed(self) -> bool:
         """Whether the window is complete, or about to be."""
-        return self.warm or self.busy
+        return self.warm or self.busy or self.held > 0
 
     @property
     def is_idle(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.desk.pauses import pause
-from clankie_bridge.errors import CannotStart, CaptainAway, CaptainError, CaptainRefuses, PresenceTaken
+from clankie_bridge.errors import CannotStart, CaptainAway, CaptainError, CaptainRefuses, PresenceTaken, StartAgain
 from clankie_bridge.instance import Instance
 from clankie_bridge.ports import Log, Presence
 from clankie_settings import bounds
@@ -19,6 +19,10 @@ ANOTHER: Final = (
     "then start again"
 )
 TAKEN_OVER: Final = "another bridge runs with this token and has taken over from this one: stop one of the two"
+
+CHANGED_HANDS: Final = (
+    "the lease was another bridge's meanwhile, so what this one still has in hand may be done already"
+)
 
 _TTL: Final = timedelta(seconds=bounds.LEASE_SECONDS)
 _REFUSED_EVERY: Final = timedelta(seconds=1)
@@ -61,9 +65,11 @@ class Standing:
 
         Raises:
             CannotStart: Another bridge has it.
+            StartAgain: Another one had it meanwhile, or the captain's store is another one now.
         """
         misses = 0
         while True:
+            self._wanted.clear()
             try:
                 await self._renew(listens())
             except PresenceTaken:
@@ -77,7 +83,6 @@ class Standing:
                 await self._clock.sleep(bounds.LEASE_RENEWED_EVERY)
             else:
                 misses = 0
-                self._wanted.clear()
                 await pause(self._clock, bounds.LEASE_RENEWED_EVERY, self._wanted)
 
     def renew(self) -> None:
@@ -134,7 +139,7 @@ class Standing:
             self.listening_at = lease.missed_since
         elif lease.fence != self._terms.result().fence:
             # Another one held it in between, and may have posted what this one still has in hand.
-            raise CannotStart(TAKEN_OVER)
+            raise StartAgain(CHANGED_HANDS)
         if listening:
             self.listening_at = now
         self._until = asked_at + _TTL
