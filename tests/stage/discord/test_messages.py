@@ -1,5 +1,6 @@
 """What a real hikari bot may do over REST, and what it is refused as Discord refuses it."""
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -198,6 +199,45 @@ async def test_a_file_beyond_the_limit_is_413(stage: Stage, connect: Connect) ->
         await listener.bot.rest.create_message(ROOM, "big", attachment=hikari.Bytes(bytes(LARGEST_FILE + 1), "big.bin"))
     assert caught.value.status == 413
     assert stage.control.messages() == []
+
+
+async def test_files_need_a_permission_of_their_own(stage: Stage, connect: Connect) -> None:
+    listener = await connect()
+    stage.control.set_access("general", "words")
+    with pytest.raises(hikari.ForbiddenError) as caught:
+        await listener.bot.rest.create_message(ROOM, "look", attachment=hikari.Bytes(b"x", "x.txt"))
+    assert caught.value.code == 50013
+    await listener.bot.rest.create_message(ROOM, "words alone")
+    assert [each["content"] for each in stage.control.messages()] == ["words alone"]
+
+
+@pytest.mark.parametrize(
+    ("attachments", "status"),
+    [
+        (None, 200),
+        ([{"id": 0, "filename": "a.png"}], 200),
+        ([{"id": "0", "filename": "a.png"}, {"id": 1, "filename": "b.png"}], 200),
+        ([{"id": 2, "filename": "c.png"}], 400),
+        ([{"id": 0, "filename": "a.png"}, {"id": 0, "filename": "b.png"}], 400),
+        ([{"filename": "a.png"}], 400),
+    ],
+)
+async def test_what_is_said_of_files_belongs_to_files_of_the_request(
+    stage: Stage, http: aiohttp.ClientSession, attachments: list[dict[str, Any]] | None, status: int
+) -> None:
+    form = aiohttp.FormData()
+    form.add_field("payload_json", json.dumps({"attachments": attachments}), content_type="application/json")
+    for index, name in enumerate(("first.png", "second.png")):
+        form.add_field(f"files[{index}]", b"x", filename=name, content_type="image/png")
+    async with http.post(f"{stage.rest_url}/channels/{GENERAL_ID}/messages", data=form) as response:
+        body = await response.json()
+    assert response.status == status
+    if status == 400:
+        assert (body["code"], stage.control.messages()) == (50035, [])
+    else:
+        names = {str(each["id"]): each["filename"] for each in attachments or []}
+        expected = [names.get("0", "first.png"), names.get("1", "second.png")]
+        assert [each["filename"] for each in body["attachments"]] == expected
 
 
 async def test_own_messages_are_edited_and_deleted_and_foreign_ones_are_not(stage: Stage, connect: Connect) -> None:

@@ -78,10 +78,13 @@ def _read(root: Path, meant: Place) -> bytes:
         file = _step(meant.name, os.O_NONBLOCK, folder)
     finally:
         os.close(folder)
-    with os.fdopen(file, "rb") as opened:
+    try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise _Unfit(Cause.OUTSIDE)
-        data = opened.read(LARGEST + 1)
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            data = opened.read(LARGEST + 1)
+    finally:
+        os.close(file)
     if len(data) > LARGEST:
         raise _Unfit(Cause.TOO_LARGE)
     if hashlib.sha256(data).hexdigest() != meant.digest:

@@ -45,6 +45,16 @@ def writable_room(world: World, call: Call) -> Room:
     return room
 
 
+def judge_attaching(room: Room, call: Call) -> None:
+    """Let nobody without the permission attach files.
+
+    Raises:
+        RefusalError: the bot may not attach files here, and there are some.
+    """
+    if call.files and room.bot_access == "words":
+        raise errors.missing_permissions()
+
+
 def message_in(room: Room, call: Call) -> Message:
     """The message that the path names in this room.
 

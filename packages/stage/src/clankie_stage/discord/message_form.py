@@ -100,3 +100,13 @@ def _judge_files(call: Call) -> None:
         raise errors.invalid_form("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MOST_FILES} or fewer in length.")
     if any(len(file.content) > LARGEST_FILE for file in call.files):
         raise errors.too_large()
+    named = {str(file.index) for file in call.files}
+    if len(named) < len(call.files):
+        raise errors.invalid_form("attachments", "BASE_TYPE_BAD", "Two files have one number.")
+    if call.method != "POST" or call.body.get("attachments") is None:
+        return
+    # What is said about files belongs to the files of this very request, each once.
+    for index, entry in enumerate(list_of(call.body, "attachments")):
+        if str(entry.get("id")) not in named:
+            raise errors.invalid_form(f"attachments.{index}", "ATTACHMENT_NOT_FOUND", "Uploaded attachment not found.")
+        named.discard(str(entry.get("id")))

@@ -9,6 +9,7 @@ from clankie_stage.discord.world import Guild, Json, Role, Room, RoomType, User,
 
 VIEW_CHANNEL = 1 << 10
 SEND_MESSAGES = 1 << 11
+ATTACH_FILES = 1 << 15
 SEND_IN_THREADS = 1 << 38
 
 _ABSENT_IN_GUILD: tuple[str, ...] = (
@@ -237,6 +238,6 @@ def _overwrites(world: World, room: Room) -> list[Json]:
     guild = world.guilds.get(room.guild_id or "")
     if room.bot_access == "full" or guild is None:
         return []
-    deny = VIEW_CHANNEL if room.bot_access == "none" else SEND_MESSAGES | SEND_IN_THREADS
+    deny = {"none": VIEW_CHANNEL, "read": SEND_MESSAGES | SEND_IN_THREADS, "words": ATTACH_FILES}[room.bot_access]
     managed = [role.id for role in guild.roles.values() if role.bot_id == world.bot_id]
     return [{"id": role_id, "type": 0, "allow": "0", "deny": str(deny)} for role_id in managed]

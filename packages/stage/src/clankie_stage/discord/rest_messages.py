@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from clankie_stage.discord import errors
-from clankie_stage.discord.access import message_in, readable_room, writable_room
+from clankie_stage.discord.access import judge_attaching, message_in, readable_room, writable_room
 from clankie_stage.discord.attachments import attachment_of, details_of
 from clankie_stage.discord.behaviour import Behaviour
 from clankie_stage.discord.calls import Answer, Call, Route, done, ok
@@ -50,6 +50,7 @@ class MessageRoutes:
         room = writable_room(self.world, call)
         if room.type is RoomType.FORUM:
             raise errors.RefusalError(400, 50008, "Cannot send messages in a non-text channel")
+        judge_attaching(room, call)
         form = message_form(call)
         if form.nonce is not None and form.enforce_nonce:
             earlier = room.messages.get(self.nonces.message_of(room.id, form.nonce) or "")
@@ -81,6 +82,7 @@ class MessageRoutes:
         message = message_in(room, call)
         if message.author_id != self.world.bot_id:
             raise errors.foreign_message()
+        judge_attaching(room, call)
         form = message_form(call)
         changes: Json = {}
         if "content" in call.body:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 Json = dict[str, Any]
 """A JSON object as Discord sends it."""
 
-BotAccess = Literal["full", "read", "none"]
-"""What the bot may do in a room: write, only read, or not even see it."""
+BotAccess = Literal["full", "words", "read", "none"]
+"""What the bot may do in a room: write and attach files, only write, only read, or not even see it."""
 
 
 class RoomType(IntEnum):

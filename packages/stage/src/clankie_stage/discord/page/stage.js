@@ -84,7 +84,7 @@ async function enter(room) {
   // What came in while the room was being fetched may be missing from what was fetched.
   state.messages = [...messages, ...state.late.filter((each) => !messages.some(({ id }) => id === each.id))];
   state.late = null;
-  const access = { full: "", read: "Clankie can read here and cannot write.", none: "Clankie cannot see this room." };
+  const access = { full: "", words: "Clankie can write here and cannot attach files.", read: "Clankie can read here and cannot write.", none: "Clankie cannot see this room." };
   at("title").textContent = room.recipients ? label(room) : `# ${label(room)}`;
   at("topic").textContent = access[room.bot_access] || (room.recipients ? "A private conversation: no @Clankie needed here." : "Clankie answers for sure when you say @Clankie or reply to him.");
   document.title = `${label(room)} · The Stage`;
