@@ -12,6 +12,7 @@ from clankie_captain.agent import history, pictures
 from clankie_captain.core.pictures import Stored
 from clankie_captain.core.run import Answered, Broken, Words
 from clankie_captain.core.stand_ins import GONE, stand_in
+from clankie_settings import bounds
 from clankie_settings.ids import DeliveryId
 from clankie_settings.wire.failure import FailureCode
 from clankie_stage.provider import steps
@@ -175,7 +176,7 @@ async def test_where_everything_together_is_too_much_older_pictures_go_first(str
 @pytest.mark.requirement("LANE-14")
 async def test_a_lane_full_of_pictures_stays_within_what_a_provider_takes(strict: Strict, lane: Lane) -> None:
     """C32."""
-    large = 3_000_000
+    large = 1_500_000
     strict.brain.script(*[steps.text("Nice.")] * 5)
     for number in range(5):
         shown = looked(lane, f"look {number}", png(number, large), delivery=str(400 + number))
@@ -183,7 +184,7 @@ async def test_a_lane_full_of_pictures_stays_within_what_a_provider_takes(strict
     records = await strict.ended(5)
     assert refusals(records) == []
     sizes = [sum(len(each) for said in seen(record) for each in said if isinstance(each, bytes)) for record in records]
-    assert max(sizes) <= 12 * 1024 * 1024
+    assert max(sizes) <= bounds.PICTURE_REQUEST_BYTES
     kept = [each for said in seen(records[-1]) for each in said if isinstance(each, bytes)]
     assert kept == [png(3, large), png(4, large)]
     # Only once did anything go, so that the provider's cache was lost only once.

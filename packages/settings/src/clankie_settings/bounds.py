@@ -40,8 +40,8 @@ PICTURE_FRAMES: Final = 4
 PICTURES_AT_ONCE: Final = 4
 """Pictures that a captain fetches and decodes at a time; the others wait. Source: IMG-2."""
 
-PICTURE_REQUEST_BYTES: Final = 12 * 1024 * 1024
-"""What the pictures of one model request may take together, in bytes before base64. Source: LANE-14."""
+PICTURE_REQUEST_BYTES: Final = 6 * 1024 * 1024
+"""What a request's pictures take, in bytes before base64: more would hold the loop for 50 ms. Source: LANE-14."""
 
 PICTURES_A_REQUEST: Final = 48
 """Image parts of one model request at most, those of the lane's history included. Source: LANE-14."""
@@ -58,7 +58,7 @@ PICTURE_PIXELS: Final = 64_000_000
 PICTURE_SIDE: Final = 1_568
 """Longest side of a part, in pixels: what the strictest provider still looks at. Source: IMG-3."""
 
-PICTURE_PART_BYTES: Final = 1536 * 1024
+PICTURE_PART_BYTES: Final = 768 * 1024
 """Largest encoded part, in bytes; eight of them in base64 stay below every provider's request. Source: C32."""
 
 FRAME_SIDE: Final = 1_024
