@@ -68,10 +68,12 @@ class RunningBridge:
         with contextlib.suppress(asyncio.CancelledError, CannotStart):
             await self.life
 
-    def evidence(self) -> list[tuple[str, str]]:
+    def records(self) -> list[dict[str, Any]]:
         path = self.settings.state / "bridge" / "evidence.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-        return [(line["message_id"], line["event"]) for line in lines]
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def evidence(self) -> list[tuple[str, str]]:
+        return [(line["message_id"], line["event"]) for line in self.records()]
 
 
 StartBridge = Callable[..., Any]

@@ -7,7 +7,7 @@ import regex
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clankie_bridge.core.render import MESSAGES, Part, TextFile, Words, parts, units
+from clankie_bridge.core.render import MESSAGES, Part, TextFile, Words, last_message, parts, units
 from clankie_bridge.core.text import is_visible
 
 words = st.text(st.sampled_from("ab .!\n`~é😀\u0301\u200d"), max_size=400)
@@ -274,3 +274,12 @@ def test_fifty_thousand_characters_are_four_messages_and_a_file() -> None:
     made = parts(text[:50_000])
     assert [type(each) for each in made] == [Words] * MESSAGES + [TextFile]
     assert left_of(text[:50_000], made) == ""
+
+
+@pytest.mark.requirement("ART-3")
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [((), 0), ((Words("a"),), 1), ((Words("a"), Words("b")), 2), ((Words("a"), TextFile("b")), 1)],
+)
+def test_the_last_part_that_is_a_message_is_known(made: tuple[Part, ...], expected: int) -> None:
+    assert last_message(made) == expected

@@ -69,3 +69,8 @@ def test_ids_tell_the_time_and_their_neighbours() -> None:
     moment = written_at("1310000000000000100")
     assert int(first_id_at(moment)) <= 1310000000000000100 < int(first_id_at(moment)) + (1 << 22)
     assert (id_before("10"), id_before("0"), id_before("hello-1")) == ("9", "0", "0")
+
+
+@pytest.mark.parametrize("note", ["", "\n\n(I could not attach 2 pictures: they are too large for Discord.)"])
+def test_words_are_known_again_whatever_they_say_of_pictures(note: str) -> None:
+    assert found([own(11, "one", "10"), own(12, f"two{note}")], WHOLE, "10") == ("11", "12", None)

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from clankie_bridge.core.artifacts import Cause, Picture
 from clankie_bridge.core.render import TextFile, Words
 from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
@@ -220,6 +221,72 @@ async def test_a_text_file_goes_as_a_form_with_the_same_care() -> None:
     assert '"allowed_mentions":{"parse":[]' in sent.replace(" ", "")
     assert 'filename="reply.txt"' in sent
     assert "the rest é" in sent
+
+
+PICTURES = (Picture("a.png", "image/png", b"aa"), Picture("b.png", "image/png", b"bbbb"))
+
+
+def pictured(part: Words | TextFile | None = None) -> Outgoing:
+    return Outgoing(ROOM, part or Words("hi"), "n", "5", pictures=PICTURES)
+
+
+@pytest.mark.requirement("ART-3")
+@pytest.mark.parametrize(
+    ("refusals", "files", "left_out"),
+    [
+        ([], ["ab"], ()),
+        ([problem(413, 40005)], ["ab", "a"], (Cause.TOO_LARGE,)),
+        ([httpx.Response(413, text="<html>")] * 2, ["ab", "a", ""], (Cause.TOO_LARGE,) * 2),
+        ([problem(400, 40005)], ["ab", "a"], (Cause.TOO_LARGE,)),
+        ([problem(403, 50013)], ["ab", ""], (Cause.NOT_PERMITTED,) * 2),
+        ([problem(400, 50035, errors={"attachments": {}})], ["ab", ""], (Cause.REFUSED,) * 2),
+        ([problem(413, 40005), problem(403, 50013)], ["ab", "a", ""], (Cause.TOO_LARGE, Cause.NOT_PERMITTED)),
+        ([problem(400, 10008), problem(413, 40005)], ["ab", "ab", "a"], (Cause.TOO_LARGE,)),
+    ],
+)
+async def test_pictures_that_discord_refuses_cost_no_words_and_keep_the_nonce(
+    refusals: list[httpx.Response], files: list[str], left_out: tuple[Cause, ...]
+) -> None:
+    """C31."""
+    discord = Discord(*refusals)
+    posted = await discord.sender().send(pictured())
+    assert isinstance(posted, Posted)
+    assert posted.left_out == left_out
+    sent = [each.read().decode() for each in discord.asked]
+    assert ["".join(name for name in "ab" if f'filename="{name}.png"' in each) for each in sent] == files
+    assert all('"nonce":"n"' in each.replace(" ", "") for each in sent)
+
+
+@pytest.mark.requirement("ART-3", "OUT-4")
+@pytest.mark.parametrize(
+    ("refusal", "asked"),
+    [(problem(403, 50001), 1), (problem(403, 50007), 1), (problem(404, 10003), 1), (problem(403, 50013), 2)],
+)
+async def test_a_refusal_that_is_not_about_pictures_stands(refusal: httpx.Response, asked: int) -> None:
+    discord = Discord(refusal, refusal)
+    assert isinstance(await discord.sender().send(pictured()), Refused)
+    assert len(discord.asked) == asked
+
+
+@pytest.mark.requirement("ART-3", "OUT-1")
+@pytest.mark.parametrize("fault", [httpx.WriteTimeout("x"), problem(500, 0)])
+async def test_pictures_that_do_not_get_through_hold_the_words_up_for_two_minutes_at_most(
+    fault: httpx.Response | Exception,
+) -> None:
+    discord = Discord(*[fault] * 40)
+    began = discord.clock.at
+    posted = await discord.sender().send(pictured())
+    assert isinstance(posted, Posted)
+    assert posted.left_out == (Cause.REFUSED,) * 2
+    alone = next(at for at, each in zip(discord.at, discord.asked, strict=True) if b"a.png" not in each.read())
+    assert timedelta(minutes=2) <= alone - began <= timedelta(minutes=3)
+
+
+async def test_files_that_go_with_a_text_file_come_behind_it() -> None:
+    discord = Discord()
+    await discord.sender().send(pictured(TextFile("the rest")))
+    sent = discord.asked[0].read().decode()
+    assert sent.index("reply.txt") < sent.index("files[1]") < sent.index("files[2]")
 
 
 async def test_rooms_beyond_a_thousand_are_forgotten_without_harm() -> None:
