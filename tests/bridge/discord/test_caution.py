@@ -9,6 +9,7 @@ from clankie_bridge.discord.rest import Rest
 from clankie_bridge.discord.send import DiscordSender, Gate
 from clankie_bridge.errors import DiscordAway
 from clankie_bridge.ports import Outgoing, Posted
+from clankie_settings.crashing import NoCrash
 from tests.bridge.conftest import KeptLog
 from tests.bridge.discord.test_send import Discord, NoTraces, problem
 
@@ -53,7 +54,7 @@ async def test_words_that_were_held_back_are_posted_afterwards_with_their_nonce(
     discord, log = Discord(*[problem(403, 50_013)] * REFUSALS), KeptLog()
     rest = carefully(discord, log)
     await asked(rest, REFUSALS)
-    sender = DiscordSender(rest, Gate(discord.clock), NoTraces(), discord.clock, lambda: 0.0, log)
+    sender = DiscordSender(rest, Gate(discord.clock), NoTraces(), NoCrash(), discord.clock, lambda: 0.0, log)
     began = discord.clock.at
     posted = await sender.send(Outgoing("1310000000000000100", Words("hi"), "n", None))
     assert isinstance(posted, Posted)
