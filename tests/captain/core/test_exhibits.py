@@ -3,7 +3,7 @@
 import pytest
 
 from clankie_captain.core import exhibits
-from clankie_captain.core.exhibits import POSTED, WHY, note, parts_of, picture_key
+from clankie_captain.core.exhibits import POSTED, WHY, PictureCounts, counted, note, parts_of, picture_key
 from clankie_captain.core.pictures import NO_PICTURES, Origin, Pictures, Shown, Stored, Unseen, all_unseen, sources
 from clankie_settings.wire.attachment import Attachment, AttachmentsOmitted
 from clankie_settings.wire.trigger import ContextMessage, ContextVisual
@@ -103,6 +103,15 @@ def test_no_name_and_no_address_of_a_picture_is_ever_said() -> None:
         said = note(message, all_unseen(message, cause), NOTHING)
         assert WHY[cause] in said
         assert not any(each in said for each in ("SECRET", "http", "cdn"))
+
+
+def test_records_tell_what_a_rule_left_out_from_what_could_not_be_had() -> None:
+    left = AttachmentsOmitted(unsupported=1, too_large=1, over_limit=1)
+    message = trigger("400", "look", attachments_omitted=left, context=(BEFORE,), context_visual=visual(omitted=2))
+    unseen = Pictures((shown("a"),), (Unseen("message", "broken"), Unseen("message", "too_large")))
+    counts = counted(message, unseen, NOTHING)
+    assert counts == PictureCounts(shown=1, omitted=6, unresolved=1)
+    assert counts.plus(counted(trigger(), NO_PICTURES, NOTHING)) == counts
 
 
 @pytest.mark.requirement("CTX-5")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from clankie_captain.core.exhibits import parts_of
+from clankie_captain.core.exhibits import PictureCounts, parts_of
 from clankie_captain.core.run import Words
 from clankie_captain.store import tables
 from clankie_settings import bounds
@@ -77,6 +77,7 @@ async def test_a_first_run_waits_for_its_pictures_and_shows_them(path: Path) -> 
         assert stored("a").digest in pictures
         await thought.do(Say("nice"))
         assert isinstance(await captain.result("m1"), Replied)
+        assert captain.turn_log.records[0].pictures == PictureCounts(shown=2)
 
 
 @pytest.mark.requirement("IMG-4", "LANE-16")

@@ -6,9 +6,10 @@ Source: IMG-4, IMG-6, CTX-5.
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Final
 
-from clankie_captain.core.pictures import Cause, Pictures, Shown, Stored
+from clankie_captain.core.pictures import POLICY, Cause, Pictures, Shown, Stored
 from clankie_settings.wire.trigger import Trigger
 
 SEEN: Final = "The next message carries {what}, shown below it."
@@ -44,6 +45,20 @@ WHY: Final[dict[Cause, str]] = {
 }
 """Causes in words."""
 
+
+@dataclass(frozen=True, slots=True)
+class PictureCounts:
+    """Pictures by their fate: shown, omitted by a rule, not to be resolved."""
+
+    shown: int = 0
+    omitted: int = 0
+    unresolved: int = 0
+
+    def plus(self, other: "PictureCounts") -> "PictureCounts":
+        """Both together."""
+        return PictureCounts(self.shown + other.shown, self.omitted + other.omitted, self.unresolved + other.unresolved)
+
+
 Exhibit = str | Stored
 """A caption of ours, or a part of a picture."""
 
@@ -73,6 +88,15 @@ def note(trigger: Trigger, pictures: Pictures, known: Collection[str]) -> str:
         {"unsupported": left.unsupported, "too_large": left.too_large, "over_limit": left.over_limit}
     )
     return " ".join(filter(None, (_own(own, missing), _talk(trigger, pictures, known, len(shown) > own))))
+
+
+def counted(trigger: Trigger, pictures: Pictures, known: Collection[str]) -> PictureCounts:
+    """How many of a delivery's pictures are shown, were left out by a rule, and were not to be had. Source: IMG-4."""
+    left, visual = trigger.attachments_omitted, trigger.context_visual
+    by_rule = sum(each.cause in POLICY for each in pictures.unseen)
+    door = left.unsupported + left.too_large + left.over_limit + (visual.omitted if visual is not None else 0)
+    shown = len(shown_here(trigger, pictures, known))
+    return PictureCounts(shown, door + by_rule, len(pictures.unseen) - by_rule)
 
 
 def exhibits(trigger: Trigger, pictures: Pictures, known: Collection[str]) -> tuple[Exhibit, ...]:

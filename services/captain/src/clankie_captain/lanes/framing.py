@@ -1,7 +1,7 @@
 """A delivery as a run reads it: its words in their frame, its pictures behind them. Source: CTX-4, IMG-6, LANE-9."""
 
 from clankie_captain.core.context import Framing, backlog, words
-from clankie_captain.core.exhibits import exhibits, picture_key, shown_here
+from clankie_captain.core.exhibits import PictureCounts, counted, exhibits, picture_key, shown_here
 from clankie_captain.core.pictures import all_unseen
 from clankie_captain.core.run import Words
 from clankie_captain.core.turns import Heard, Pending
@@ -10,8 +10,8 @@ from clankie_settings.ids import DeliveryId, MessageId
 from clankie_settings.wire.trigger import content_hash
 
 
-def framed(pending: Pending, known: frozenset[str], ids: Ids, *, steered: bool) -> tuple[Words, Heard]:
-    """The words of a delivery for the next request, and what the lane carries once that is stored.
+def framed(pending: Pending, known: frozenset[str], ids: Ids, *, steered: bool) -> tuple[Words, Heard, PictureCounts]:
+    """The words of a delivery for the next request, what the lane carries once that is stored, and its pictures' fate.
 
     ``known`` is what the request carries already besides the lane.
     """
@@ -30,4 +30,5 @@ def framed(pending: Pending, known: frozenset[str], ids: Ids, *, steered: bool) 
     if visual is not None and visual.attachment is not None and any(each.origin == "context" for each in shown):
         carries.append(MessageId(picture_key(visual.attachment.id)))
     heard = Heard(pending.presence, pending.delivery, tuple(carries), content_hash(trigger))
-    return Words(DeliveryId(pending.delivery), text, exhibits(trigger, pictures, carried)), heard
+    said = Words(DeliveryId(pending.delivery), text, exhibits(trigger, pictures, carried))
+    return said, heard, counted(trigger, pictures, carried)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import reduce
 from typing import Final, TypeVar
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from clankie_captain.core import crash_points
 from clankie_captain.core.activity import Activity, ToolState, after
 from clankie_captain.core.cleaning import cleaned
+from clankie_captain.core.exhibits import PictureCounts
 from clankie_captain.core.run import CallEnd, CallResult, Draft, UpdateOutcome, Usage, Words, room_refused
 from clankie_captain.core.silence import Gate
 from clankie_captain.core.turns import Heard, LiveRun, Pending, Underway
@@ -26,6 +28,7 @@ from clankie_captain.ports import Actions, Calls, Lanes, Workshop
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.crashing import Crash, NoCrash
+from clankie_settings.ids import DeliveryId
 from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -46,6 +49,12 @@ class Tally:
     context_start: int = 0
     context_end: int = 0
     events: int = 0
+    seen: dict[DeliveryId, PictureCounts] = field(default_factory=dict[DeliveryId, PictureCounts])
+
+    @property
+    def pictures(self) -> PictureCounts:
+        """What became of the pictures of all deliveries."""
+        return reduce(PictureCounts.plus, self.seen.values(), PictureCounts())
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +250,7 @@ class Line:
             raise FencedError(self._run.lane.id, self._run.run)
 
     def _framed(self, pending: Pending, known: frozenset[str], *, steered: bool) -> Words:
-        words, heard = framed(pending, known, self._parts.ids, steered=steered)
+        words, heard, self.tally.seen[pending.delivery] = framed(pending, known, self._parts.ids, steered=steered)
         self._taken.append(heard)
         return words
 

@@ -1,10 +1,11 @@
 """Where what happened is written down and counted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from clankie_captain.core.compaction import CompactionOutcome
+from clankie_captain.core.exhibits import PictureCounts
 from clankie_captain.core.run import (
     Usage,
 )
@@ -35,6 +36,7 @@ class SettledRun:
     waited: timedelta
     took: timedelta
     at: datetime
+    pictures: PictureCounts = field(default_factory=PictureCounts)
 
 
 class TurnLog(Protocol):

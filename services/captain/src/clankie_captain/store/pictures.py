@@ -19,7 +19,7 @@ _lane, _delivery, _entry = tables.lane.c, tables.delivery.c, tables.entry.c
 
 _OPEN: Final = (
     select(_delivery.presence, _delivery.id, _delivery.trigger)
-    .where(_delivery.ready.is_(False), _delivery.heard.is_(False), _delivery.state != "done")
+    .where(_delivery.state.in_(("queued", "steer", "live")), _delivery.ready.is_(False), _delivery.heard.is_(False))
     .order_by(_delivery.accepted_at)
 )
 _UNREADY: Final = _OPEN.where(_delivery.run == bindparam("run"))
