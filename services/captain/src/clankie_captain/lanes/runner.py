@@ -159,5 +159,6 @@ class Runner:
                 waited=self._waited,
                 took=took,
                 at=clock.now(),
+                pictures=tally.pictures,
             )
         )
