@@ -28,7 +28,11 @@ def attachment(name: str) -> Attachment:
 
 
 def posted(delivery: str) -> Trigger:
-    return trigger(delivery, "look", attachments=(attachment("a"),))
+    return posted_as(delivery, "a")
+
+
+def posted_as(delivery: str, name: str) -> Trigger:
+    return trigger(delivery, "look", attachments=(attachment(name),))
 
 
 def about(delivery: str) -> Trigger:
@@ -101,6 +105,20 @@ async def test_the_picture_of_a_message_that_speaks_for_itself_is_carried(shelf:
     (taken,) = await shelf.lanes.take(run, NOON + bounds.STEER_HOLD)
     assert picture_key("v") in taken.known
     assert not await pictures.carried(DISCORD, posted("399"))
+
+
+@pytest.mark.requirement("CTX-5", "CTX-8")
+async def test_a_picture_that_was_cut_off_is_shown_again(shelf: Shelf, pictures: PictureStore) -> None:
+    run = await shelf.started(posted_as("399", "v"))
+    await shelf.hears_all(run)
+    said = about("400")
+    await shelf.accept(said)
+    assert await pictures.carried(DISCORD, said)
+    await shelf.lanes.cut(run, 0)
+    assert not await pictures.carried(DISCORD, said)
+    (taken,) = await shelf.lanes.take(run, NOON + bounds.STEER_HOLD)
+    assert "399" in taken.known
+    assert picture_key("v") not in taken.known
 
 
 @pytest.mark.requirement("LANE-14")

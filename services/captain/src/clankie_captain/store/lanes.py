@@ -18,6 +18,7 @@ from clankie_captain.store import arrivals, calls, gauges, tables
 from clankie_captain.store.arrivals import Arrival, Terms
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_heard
+from clankie_captain.store.pictures import carries_picture
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.trigger import Trigger
@@ -277,11 +278,9 @@ def _known(connection: Connection, lane: LaneKey, trigger: Trigger) -> frozenset
     # A delivery of the lane speaks for itself, now or when its turn comes; only one that never ran is unknown.
     speaks = or_(own.state != "done", own.heard)
     own_words = select(own.message_id).where(own.lane == lane.id, own.message_id.in_(asked), speaks)
+    theirs = select(carried.message_id).where(carried.lane == lane.id, carried.message_id.in_(asked))
+    known = set(connection.execute(theirs.union(own_words)).scalars())
     visual = trigger.context_visual
-    if visual is None or visual.attachment is None:
-        theirs = select(carried.message_id).where(carried.lane == lane.id, carried.message_id.in_(asked))
-        return frozenset(connection.execute(theirs.union(own_words)).scalars())
-    key = picture_key(visual.attachment.id)
-    theirs = select(carried.message_id).where(carried.lane == lane.id, carried.message_id.in_([*asked, key]))
-    spoken = set(connection.execute(own_words).scalars())
-    return frozenset({*connection.execute(theirs).scalars(), *spoken, *([key] if visual.message_id in spoken else [])})
+    if visual is not None and visual.attachment is not None and carries_picture(connection, lane.id, trigger):
+        known.add(picture_key(visual.attachment.id))
+    return frozenset(known)

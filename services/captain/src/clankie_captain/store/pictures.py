@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import Connection, bindparam, exists, func, or_, select, update
 
 from clankie_captain.core.exhibits import picture_key
 from clankie_captain.core.pictures import PICTURES, Pictures
@@ -23,6 +23,31 @@ _OPEN: Final = (
     .order_by(_delivery.accepted_at)
 )
 _UNREADY: Final = _OPEN.where(_delivery.run == bindparam("run"))
+
+
+def carries_picture(connection: Connection, lane: str, trigger: Trigger) -> bool:
+    """Whether a lane's history shows the picture of the talk that a delivery brings, or is about to. Source: CTX-5.
+
+    One that was cut off, or put into notes, is shown again.
+    """
+    visual = trigger.context_visual
+    if visual is None or visual.attachment is None:
+        return False
+    said, own, key = tables.lane_message.c, _delivery, picture_key(visual.attachment.id)
+    mine = (own.lane == lane, own.message_id == visual.message_id)
+    if connection.execute(select(exists().where(*mine, own.state != "done", own.heard.is_(False)))).scalar():
+        return True
+    shown = exists().where(said.lane == lane, said.message_id == key)
+    heard = exists().where(*mine, own.heard)
+    if not connection.execute(select(or_(shown, heard))).scalar():
+        return False
+    first = select(_lane.history_from).where(_lane.id == lane).scalar_subquery()
+    named = func.instr(_entry.payload, f'"{visual.attachment.id}"') > 0
+    return bool(
+        connection.execute(
+            select(exists().where(_entry.lane == lane, _entry.seq >= first, _entry.kind == "heard", named))
+        ).scalar()
+    )
 
 
 class PictureStore:
@@ -50,19 +75,12 @@ class PictureStore:
 
     async def carried(self, presence: PresenceId, trigger: Trigger) -> bool:
         """Whether the lane of a delivery shows the picture of its talk already, or is about to. Source: CTX-5."""
-        visual = trigger.context_visual
-        if visual is None or visual.attachment is None:
-            return False
-        key, message = picture_key(visual.attachment.id), visual.message_id
 
         def work(connection: Connection) -> bool:
-            own = select(_delivery.lane).where(*rows.mine(presence, DeliveryId(trigger.delivery_id))).scalar_subquery()
-            said, theirs = tables.lane_message.c, tables.delivery.alias().c
-            shown = select(func.count()).where(said.lane == own, said.message_id == key)
-            speaks = or_(theirs.state != "done", theirs.heard)
-            coming = select(func.count()).where(theirs.lane == own, theirs.message_id == message, speaks)
-            return bool(connection.execute(shown).scalar() or connection.execute(coming).scalar())
+            lane = connection.execute(select(_delivery.lane).where(*rows.mine(presence, of))).scalar_one()
+            return carries_picture(connection, lane, trigger)
 
+        of = DeliveryId(trigger.delivery_id)
         return await self._database.transact(work)
 
     async def unsee(self, run: LiveRun, gone: Sequence[str]) -> None:
