@@ -14,6 +14,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from types import ModuleType
 from typing import Any, cast
 
@@ -131,7 +132,7 @@ def held_loop(settings: CaptainSettings, clock: Clock) -> Loop:
 def main() -> int:
     """Be the captain."""
     build = composition.build
-    composition.build = lambda settings: build(settings, held_loop)
+    composition.build = partial(build, make_loop=held_loop)
     put(composition, "RunStore", HeldRuns)
     put(composition, "ActionStore", HeldActions)
     return entry.main()

@@ -6,6 +6,7 @@ The file holds by how many seconds the clock is wrong just now; time that passes
 import asyncio
 import sys
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def main(service: str, file: Path) -> int:
     clock = ShiftedClock(file)
     if service == "captain":
         build = captain.build
-        captain.build = lambda settings: build(settings, clock=clock)
+        captain.build = partial(build, clock=clock)
         return captain_entry.main()
     run = bridge.run
 

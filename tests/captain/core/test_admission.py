@@ -13,9 +13,16 @@ from clankie_settings.wire.trigger import Delivery
 RUN = RunId("run_1")
 FULL = bounds.QUEUED_TURNS
 
-lanes = st.builds(LaneState, st.sampled_from([None, RUN]), st.integers(0, FULL + 2), st.booleans(), st.booleans())
+lanes = st.builds(
+    LaneState,
+    st.sampled_from([None, RUN]),
+    st.integers(0, FULL + 2),
+    autonomous=st.booleans(),
+    stops=st.booleans(),
+    mine=st.booleans(),
+)
 deliveries = st.sampled_from(["auto", "steer", "queue"])
-policies = st.sampled_from(["anyone", "asked"])
+policies = st.sampled_from(["anyone", "sender", "asked"])
 
 
 @pytest.mark.requirement("LANE-2", "LANE-3")
@@ -42,6 +49,13 @@ policies = st.sampled_from(["anyone", "asked"])
         (LaneState(RUN, 3, compacting=True), "steer", "asked", Queue()),
         (LaneState(RUN, 0, autonomous=True, stops=True, compacting=True), "auto", "asked", Queue()),
         (LaneState(RUN, FULL, compacting=True), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
+        (LaneState(RUN, 0, mine=True), "auto", "sender", Steer(RUN)),
+        (LaneState(RUN, 3, mine=True), "auto", "sender", Steer(RUN)),
+        (LaneState(RUN, 0, mine=True), "queue", "sender", Queue()),
+        (LaneState(RUN, 0), "auto", "sender", Queue()),
+        (LaneState(RUN, 0, autonomous=True), "steer", "sender", Queue()),
+        (LaneState(RUN, 0, mine=True, compacting=True), "auto", "sender", Queue()),
+        (LaneState(None, 0), "steer", "sender", Start()),
     ],
 )
 def test_a_delivery_takes_the_way_that_its_lane_leaves(
@@ -96,3 +110,9 @@ def test_words_in_a_conversation_join_a_run_that_nobody_waits_for(delivery: Deli
 
 def test_a_refusal_asks_for_a_word_unless_it_says_otherwise() -> None:
     assert Refuse(FailureCode.LANE_QUEUE_FULL).notice
+
+
+@pytest.mark.requirement("LOOP-2")
+@given(lanes, deliveries)
+def test_only_the_sender_whom_a_loop_answers_steers_it(lane: LaneState, delivery: Delivery) -> None:
+    assert not isinstance(admission(lane, delivery, "sender"), Steer) or lane.mine

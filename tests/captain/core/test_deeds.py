@@ -23,7 +23,7 @@ from clankie_captain.core.commands import (
     deed,
     is_quiet,
 )
-from clankie_captain.core.turns import LaneView, OneShot
+from clankie_captain.core.turns import Beside, LaneView
 from clankie_settings.ids import RunId
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.trigger import Actor, Room
@@ -118,7 +118,10 @@ def test_what_begins_anew_needs_no_notes_and_does_not_wait_for_them() -> None:
     )
 
 
-ONE_SHOTS = (OneShot(RunId("run_2"), ANN.actor_id), OneShot(RunId("run_3"), BOB.actor_id))
+ONE_SHOTS = (
+    Beside(RunId("run_2"), ANN.actor_id, NOON),
+    Beside(RunId("run_3"), BOB.actor_id, NOON - timedelta(seconds=5)),
+)
 
 
 @pytest.mark.parametrize(
@@ -137,3 +140,25 @@ def test_a_stop_ends_one_shots_in_its_room_as_well(actor: Actor, view: LaneView,
 
 def test_whoever_is_answered_by_none_of_them_ends_none() -> None:
     assert deed(given_by(BOB, "stop"), replace(LIVE, one_shots=ONE_SHOTS[:1]), OWNERS, NOON).change is None
+
+
+@pytest.mark.requirement("LOOP-3")
+@pytest.mark.parametrize(
+    ("actor", "view", "ended"),
+    [
+        (ANN, replace(IDLE, loops=ONE_SHOTS), ("run_2",)),
+        (OWNER, replace(LIVE, loops=ONE_SHOTS), ("run_1", "run_2", "run_3")),
+    ],
+)
+def test_a_stop_ends_the_loops_of_a_room(actor: Actor, view: LaneView, ended: tuple[str, ...]) -> None:
+    assert deed(given_by(actor, "stop"), view, OWNERS, NOON) == Deed(STOPPED, Halt(tuple(map(RunId, ended))))
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_a_room_that_thinks_in_loops_is_at_work_while_one_of_them_is() -> None:
+    compacting = Beside(RunId("run_4"), None, NOON)
+    busy, resting = replace(IDLE, loops=(*ONE_SHOTS, compacting)), replace(IDLE, loops=(compacting,))
+    assert deed(given_by(BOB, "status"), busy, OWNERS, NOON).answer == "At work for 5 s."
+    assert deed(given_by(OWNER, "new"), busy, OWNERS, NOON) == Deed(BUSY)
+    assert deed(given_by(BOB, "status"), resting, OWNERS, NOON).answer == COMPACTING
+    assert deed(given_by(OWNER, "new"), resting, OWNERS, NOON) == Deed(RENEWED, Renew())

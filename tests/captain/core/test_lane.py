@@ -3,7 +3,7 @@
 import pytest
 
 from clankie_captain.core.admission import steer_by
-from clankie_captain.core.lane import OPERATOR, LaneKey, Trust, conversation, lane_for, room_lane
+from clankie_captain.core.lane import OPERATOR, LaneKey, Trust, conversation, lane_for, loop, room_lane
 from clankie_settings.ids import LaneId, TurnId
 from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, OWNER, trigger
@@ -112,14 +112,30 @@ def test_every_lane_id_begins_with_one_of_the_four_words() -> None:
     assert {each.id.split("/")[0] for each in kinds} == {"rooms", "voice", "conversations", "turns"}
 
 
-@pytest.mark.requirement("VOX-1", "LANE-3")
-def test_anybody_steers_rooms_and_voice_while_a_conversation_asks() -> None:
-    assert [steer_by("room"), steer_by("voice"), steer_by("one_shot"), steer_by("conversation")] == [
-        "anyone",
-        "anyone",
-        "anyone",
-        "asked",
-    ]
+@pytest.mark.requirement("VOX-1", "LANE-3", "LOOP-2", "GRANT-2")
+def test_anybody_steers_rooms_and_voice_the_sender_loops_and_one_shots_and_a_conversation_asks() -> None:
+    room = lane_for(trigger(), TURN, Trust())
+    assert steer_by(room) == "anyone"
+    assert steer_by(lane_for(trigger(kind="voice"), TURN, Trust())) == "anyone"
+    assert steer_by(lane_for(trigger(actor=OWNER), TURN, OWNER_AND_ROOM_TRUSTED)) == "anyone"
+    assert steer_by(loop(room, "0123456789abcdef")) == "sender"
+    assert steer_by(lane_for(trigger(actor=OWNER), TURN, OWNER_TRUSTED)) == "sender"
+    assert steer_by(conversation("desk")) == "asked"
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_a_loop_is_its_rooms_social_lane_with_a_grant_and_knows_both() -> None:
+    room = lane_for(trigger(), TURN, Trust())
+    own = loop(room, "0123456789abcdef")
+    assert own == LaneKey(LaneId("rooms/discord:200:300~0123456789abcdef"), "room", "social")
+    assert (own.home, own.grant) == (room.id, "0123456789abcdef")
+    for each in (
+        room,
+        lane_for(trigger(actor=OWNER), TURN, OWNER_AND_ROOM_TRUSTED),
+        lane_for(trigger(actor=OWNER), TURN, OWNER_TRUSTED),
+        lane_for(trigger(kind="voice"), TURN, Trust()),
+    ):
+        assert (each.home, each.grant) == (each.id, None)
 
 
 @pytest.mark.parametrize("trust", [Trust(), OWNER_TRUSTED, OWNER_AND_ROOM_TRUSTED])

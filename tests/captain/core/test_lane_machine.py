@@ -52,17 +52,20 @@ class Lane(RuleBasedStateMachine):
 
     @rule(
         delivery=st.sampled_from(("auto", "steer", "queue")),
-        policy=st.sampled_from(("anyone", "asked")),
+        policy=st.sampled_from(("anyone", "sender", "asked")),
+        mine=st.booleans(),
         autonomous=st.booleans(),
         stops=st.booleans(),
         ready=st.booleans(),
     )
-    def arrive(self, delivery: Delivery, policy: SteerBy, autonomous: bool, stops: bool, ready: bool) -> None:
+    def arrive(
+        self, delivery: Delivery, policy: SteerBy, mine: bool, autonomous: bool, stops: bool, ready: bool
+    ) -> None:
         name = DeliveryId(f"d{len(self.accepted):04d}")
         self.accepted.append(name)
         self.ready[name] = ready
         waiting = len(self.queue) + sum(each == "unheard" for each in self.in_run.values())
-        state = LaneState(self.live, waiting, autonomous, stops, self.compacting)
+        state = LaneState(self.live, waiting, autonomous, stops, self.compacting, mine)
         decided = admission(state, delivery, policy)
         match decided:
             case Start():

@@ -1,7 +1,7 @@
 """The captain's real lanes on a real database, with a loop that a test tells what to do."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,6 +14,7 @@ from clankie_captain.core import stall
 from clankie_captain.core.compaction import Ceilings
 from clankie_captain.core.grants import ALWAYS, Powers
 from clankie_captain.core.lane import OPERATOR, Trust
+from clankie_captain.core.placement import Loops
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun, Turn
 from clankie_captain.lanes.commands import Commands
@@ -74,7 +75,7 @@ class House:
     events: EventStore
     compactions: KeptCompactions
 
-    async def say(self, delivery: str, body: str, **more: Any) -> Turn:
+    async def say(self, delivery: str, body: str, /, **more: Any) -> Turn:
         """Hand over a message."""
         return await self.desk.accept(trigger(delivery, body, **more))
 
@@ -118,6 +119,7 @@ class House:
 def trigger(
     delivery: str,
     body: str,
+    /,
     actor: str = "100001",
     channel: str = "2",
     addressed: bool = True,
@@ -165,10 +167,11 @@ async def _closed(registry: Registry, gallery: Gallery, database: Database) -> N
     await database.close()
 
 
-def _given(powers: Powers | Callable[[], Powers] | None, trust: Trust) -> Callable[[], Powers]:
-    if callable(powers):
-        return powers
-    return lambda: powers or Powers(trust)
+def _given(powers: Powers | Callable[[], Powers] | None, trust: Trust) -> Callable[[], Awaitable[Powers]]:
+    async def now() -> Powers:
+        return powers() if callable(powers) else powers or Powers(trust)
+
+    return now
 
 
 @asynccontextmanager
@@ -189,6 +192,7 @@ async def house(
     hold: timedelta = SOON,
     powers: Powers | Callable[[], Powers] | None = None,
     tools: Sequence[str] = (),
+    loops: Loops | None = None,
 ) -> AsyncGenerator[House]:
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
@@ -198,13 +202,13 @@ async def house(
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
     gallery = _gallery(database, resolver, clock, hold)
-    grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools))
+    grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools), loops)
     calls, made, log = CallStore(database), ToldWorkshop(), KeptCompactions()
     line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, made)
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
-    desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, trusted, clock, ids, gallery)
-    commands = Commands(ControlStore(database), registry, trusted, OWNER, clock)
+    desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery)
+    commands = Commands(ControlStore(database), registry, grants, OWNER, clock)
     await gallery.recover()
     await recover(run_store, registry, clock, ids)
     try:

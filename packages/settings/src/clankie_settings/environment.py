@@ -58,6 +58,33 @@ class SettingsError(Exception):
         self.reason = reason
 
 
+class SettingsFile:
+    """``clankie.toml`` as a running captain looks at it again; the environment stays as it was. Source: GRANT-3."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = dict(env)
+
+    def stamp(self) -> tuple[int, int, int] | None:
+        """Inode, size, and time of change in nanoseconds; None where there is no file.
+
+        Raises:
+            OSError: The file cannot be looked at.
+        """
+        try:
+            found = _path(self._env).stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def captain(self) -> CaptainSettings:
+        """What the captain reads, as it stands there now.
+
+        Raises:
+            SettingsError: A setting is unknown or unusable.
+        """
+        return captain_settings(self._env)
+
+
 def process_environment() -> dict[str, str]:
     """The variables of this process, over those of ``.env`` in the working directory; a blank one hides nothing.
 
@@ -137,9 +164,8 @@ def _folder(field: str, value: object) -> str:
 
 
 def _file(env: Mapping[str, str]) -> dict[str, Any]:
-    named = env.get(CONFIG, "").strip()
-    path = Path(named) if named else Path("clankie.toml")
-    if not named and not path.exists():
+    path = _path(env)
+    if not env.get(CONFIG, "").strip() and not path.exists():
         return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -151,6 +177,10 @@ def _file(env: Mapping[str, str]) -> dict[str, Any]:
         # The parser's own sentence may quote the file; its place does not.
         place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
         raise SettingsError("clankie.toml", f"is not valid TOML{f' {place[0]}' if place else ''}") from error
+
+
+def _path(env: Mapping[str, str]) -> Path:
+    return Path(env.get(CONFIG, "").strip() or "clankie.toml")
 
 
 def _known_fields() -> list[str]:

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from clankie_captain import app as composition
 from clankie_captain import log
 from clankie_captain.errors import CaptainError, ConfigurationError
-from clankie_settings.environment import SettingsError, captain_settings, process_environment
+from clankie_settings.environment import SettingsError, SettingsFile, captain_settings, process_environment
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.secrets import TokenFileError
 
@@ -55,8 +55,9 @@ def main() -> int:
     """Run the captain; the exit code."""
     log.configure()
     try:
-        settings = captain_settings(process_environment())
-        app = composition.build(settings)
+        env = process_environment()
+        settings = captain_settings(env)
+        app = composition.build(settings, source=SettingsFile(env))
     except (SettingsError, TokenFileError, CaptainError) as error:
         return _refused(str(error), EX_CONFIG)
     host, port = _address(settings)

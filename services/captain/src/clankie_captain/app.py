@@ -19,8 +19,7 @@ from clankie_captain.api.header import WireHeader
 from clankie_captain.core import stall
 from clankie_captain.core.allowance import Allowance
 from clankie_captain.core.compaction import Ceilings
-from clankie_captain.core.grants import ALWAYS, Powers, written_out
-from clankie_captain.core.lane import Trust
+from clankie_captain.core.grants import ALWAYS
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.errors import CaptainError, ConfigurationError
@@ -34,14 +33,15 @@ from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
+from clankie_captain.lanes.rulebook import Rulebook, Source, loops, powers
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.media.decoding import WorkerDecoder
-from clankie_captain.media.drawing import Draughtsman
 from clankie_captain.media.fetch import PictureFetch
 from clankie_captain.media.film_program import film_program
+from clankie_captain.media.furnishing import furnished
 from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_captain.media.shelf import Shelf
 from clankie_captain.media.workshop import MediaWorkshop
@@ -90,8 +90,11 @@ def build(
     clock: Clock | None = None,
     ids: Ids | None = None,
     crash: Crash | None = None,
+    source: Source | None = None,
 ) -> FastAPI:
     """The captain as an application; its parts live for as long as its lifespan.
+
+    What decides grants is read again from ``source`` where there is one.
 
     Raises:
         ConfigurationError: A setting names something that this captain cannot do.
@@ -110,10 +113,12 @@ def build(
                 loop = make_loop(settings, time)
                 stack.push_async_callback(loop.aclose)
                 store = await _store(settings, database, stack)
-                ground = _Ground(settings, store, loop, persona, time, fresh, points)
+                ground = _Ground(settings, store, loop, persona, time, fresh, points, source)
                 metrics = Metrics()
                 gallery = _gallery(ground, metrics, stack)
-                captain, runs = _captain(ground, keys, metrics, gallery)
+                workshop = furnished(settings)
+                stack.push_async_callback(workshop.aclose)
+                captain, runs = _captain(ground, keys, metrics, gallery, workshop)
                 app.state.draining = draining = _draining(captain, runs, settings)
                 stack.push_async_callback(draining.leave)
                 app.state.captain = captain
@@ -185,24 +190,7 @@ class _Ground:
     clock: Clock
     ids: Ids
     crash: Crash
-
-    @property
-    def trust(self) -> Trust:
-        """Who may be trusted with more than words."""
-        return Trust(frozenset(self.settings.system_actors), frozenset(self.settings.system_rooms))
-
-    @property
-    def powers(self) -> Powers:
-        """Who may do what."""
-        set_, sets = self.settings, self.settings.tool_sets
-        rooms = {key: room.tools for key, room in set_.rooms.items() if room.tools is not None}
-        return Powers(
-            self.trust,
-            written_out(set_.tools, sets),
-            {key: written_out(tools, sets) for key, tools in rooms.items()},
-            {key: written_out(each.tools, sets) for key, each in set_.roles.items()},
-            {key: written_out(each.tools, sets) for key, each in set_.actors.items()},
-        )
+    source: Source | None
 
     @property
     def ceilings(self) -> Ceilings:
@@ -236,22 +224,25 @@ def _gallery(ground: _Ground, metrics: Metrics, stack: AsyncExitStack) -> Galler
     return gallery
 
 
-def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery) -> tuple[Captain, RunStore]:
+def _captain(
+    ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery, workshop: MediaWorkshop
+) -> tuple[Captain, RunStore]:
     store, clock, ids = ground.store, ground.clock, ground.ids
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    workshop = MediaWorkshop(ground.settings.discord_attachment_root, Draughtsman())
-    grants = Grants(lanes, lambda: ground.powers, [tool for tool in TOOLS if tool in {*ALWAYS, *workshop.tools}])
+    rulebook = Rulebook(powers(ground.settings), ground.source)
+    shown = [tool for tool in TOOLS if tool in {*ALWAYS, *workshop.tools}]
+    grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings))
     calls = CallStore(store)
     line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, workshop, ground.crash)
     registry = _registry(ground, runs, line, settlements, metrics)
-    changes, trust, crash = ChangeStore(store), ground.trust, ground.crash
-    desk = Desk(lanes, deliveries, changes, registry, settlements, signals, trust, clock, ids, gallery, crash)
+    changes, crash = ChangeStore(store), ground.crash
+    desk = Desk(lanes, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery, crash)
     captain = Captain(
         keys=keys,
         desk=desk,
-        commands=Commands(ControlStore(store), registry, ground.trust, ground.settings.owner_id, clock),
+        commands=Commands(ControlStore(store), registry, grants, ground.settings.owner_id, clock),
         conversations=Conversations(desk, clock, ids),
         events=EventStore(store),
         metrics=metrics,

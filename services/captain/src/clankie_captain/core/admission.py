@@ -1,16 +1,16 @@
 """What becomes of a delivery that reaches its lane. Source: LANE-2, LANE-3, OPS-1."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, assert_never
 
-from clankie_captain.core.lane import LaneKind
+from clankie_captain.core.lane import LaneKey
 from clankie_settings import bounds
 from clankie_settings.ids import RunId
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.trigger import Delivery
 
-SteerBy = Literal["anyone", "asked"]
-"""Who joins a live run: everybody's words, or only those whose sender asked for it."""
+SteerBy = Literal["anyone", "sender", "asked"]
+"""Who joins a live run: everybody's words, those of the sender whom it answers, or those whose sender asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class LaneState:
 
     ``waiting`` counts its turns that no run has heard yet. ``autonomous`` says that no person waits for the live run,
     ``stops`` that the delivery is a plain "stop" of somebody whose words are in it, and ``compacting`` that the run
-    only makes the history shorter, so that no words can join it.
+    only makes the history shorter, so that no words can join it. ``mine`` says that it answers this very sender.
     """
 
     live_run: RunId | None
@@ -27,6 +27,7 @@ class LaneState:
     autonomous: bool = False
     stops: bool = False
     compacting: bool = False
+    mine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,16 @@ Admission = Start | Steer | Queue | Refuse | Stop
 """The five ways."""
 
 
-def steer_by(kind: LaneKind) -> SteerBy:
-    """Who steers a lane of this kind: anyone in text and voice rooms, whoever asks for it in a conversation.
+def steer_by(lane: LaneKey) -> SteerBy:
+    """Who steers a lane: anyone in text and voice rooms, whoever asks for it in a conversation.
 
-    Source: LANE-3, VOX-1, OPS-1.
+    In a room's loop and in a one-shot it is the sender alone.
+
+    Source: LANE-3, VOX-1, OPS-1, LOOP-2, GRANT-2.
     """
-    return "asked" if kind == "conversation" else "anyone"
+    if lane.grant is not None or lane.kind == "one_shot":
+        return "sender"
+    return "asked" if lane.kind == "conversation" else "anyone"
 
 
 def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission:
@@ -86,6 +91,18 @@ def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission
         return Refuse(FailureCode.LANE_QUEUE_FULL)
     if lane.live_run is None:
         return Queue() if lane.waiting else Start()
-    if lane.compacting or delivery == "queue" or (delivery == "auto" and policy == "asked" and not lane.autonomous):
+    if lane.compacting or delivery == "queue" or not _may_steer(lane, delivery, policy):
         return Queue()
     return Steer(lane.live_run)
+
+
+def _may_steer(lane: LaneState, delivery: Delivery, policy: SteerBy) -> bool:
+    match policy:
+        case "anyone":
+            return True
+        case "sender":
+            return lane.mine
+        case "asked":
+            return delivery == "steer" or lane.autonomous
+        case _:  # pragma: no cover
+            assert_never(policy)

@@ -81,7 +81,7 @@ def deed(command: Command, view: LaneView, owner: str | None, now: datetime) -> 
             return Deed(STOPPED, Halt(found)) if found else Deed(NOTHING)
         case "new":
             # What a compaction would keep is put behind him anyway.
-            return Deed(RENEWED, Renew()) if view.live is None or view.compacting else Deed(BUSY)
+            return Deed(BUSY) if _busy(view) else Deed(RENEWED, Renew())
         case "quiet":
             return Deed(LOUD, Hush(None)) if view.quiet else Deed(QUIET, Hush(now + QUIET_FOR))
         case _:  # pragma: no cover
@@ -101,6 +101,11 @@ def _permitted(command: Command, view: LaneView, owner: str | None) -> bool:
             assert_never(command.name)
 
 
+def _busy(view: LaneView) -> bool:
+    own = view.live is not None and not view.compacting
+    return own or any(each.actor is not None for each in view.loops)
+
+
 def _trusted(command: Command, owner: str | None) -> bool:
     return command.actor.actor_id == owner or command.room.guild_id is None
 
@@ -109,7 +114,7 @@ def _stoppable(command: Command, view: LaneView, owner: str | None) -> tuple[Run
     """The runs of the room that the giver may end: all of them, or those that answer the giver."""
     actor, trusted = command.actor.actor_id, _trusted(command, owner)
     live = () if view.live is None or not (trusted or actor in view.speakers) else (view.live,)
-    return (*live, *(each.run for each in view.one_shots if trusted or each.actor == actor))
+    return (*live, *(each.run for each in (*view.loops, *view.one_shots) if trusted or each.actor == actor))
 
 
 def _refusal(name: CommandName) -> str:
@@ -120,10 +125,12 @@ def _refusal(name: CommandName) -> str:
 
 def _status(view: LaneView, now: datetime) -> str:
     running = NOTHING
-    if view.compacting:
+    own = () if view.started_at is None or view.compacting else (view.started_at,)
+    began = min((*own, *(each.started_at for each in view.loops if each.actor is not None)), default=None)
+    if began is not None:
+        running = f"At work for {max(0, round((now - began).total_seconds()))} s."
+    elif view.compacting or view.loops:
         running = COMPACTING
-    elif view.started_at is not None:
-        running = f"At work for {max(0, round((now - view.started_at).total_seconds()))} s."
     waiting = f" {view.waiting} waiting." if view.waiting else ""
     quiet = " Quiet until somebody ends it with /quiet, or the hour is over." if view.quiet else ""
     return f"{running}{waiting}{quiet}"

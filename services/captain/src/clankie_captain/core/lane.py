@@ -24,6 +24,17 @@ class LaneKey:
     kind: LaneKind
     authority: Authority
 
+    @property
+    def grant(self) -> str | None:
+        """The fingerprint of the grant that a room's loop is for; None where the lane is no loop. Source: LOOP-3."""
+        home, _, mark = self.id.rpartition("~")
+        return mark if home and self.kind == "room" and self.authority == "social" else None
+
+    @property
+    def home(self) -> LaneId:
+        """The lane that stands for the room: of a room's loops, what they have in common (quiet, its day's tokens)."""
+        return self.id if self.grant is None else LaneId(self.id.rpartition("~")[0])
+
 
 @dataclass(frozen=True, slots=True)
 class Trust:
@@ -65,13 +76,26 @@ def one_shots(room: Room) -> str:
     return f"turns/{_place(room)}~"
 
 
+def one_shots_beside(lane: LaneId) -> str:
+    """What the ids of the one-shots of a one-shot's room begin with."""
+    return lane.partition("~")[0] + "~"
+
+
+def loop(lane: LaneKey, fingerprint: str) -> LaneKey:
+    """The loop of a room's social lane for one exact grant. Source: LOOP-3."""
+    return LaneKey(LaneId(f"{lane.id}~{fingerprint}"), lane.kind, lane.authority)
+
+
 def conversation(name: str) -> LaneKey:
     """The lane of one of the operator's conversations. Source: OPS-1."""
     return LaneKey(LaneId(f"conversations/{name}"), "conversation", "system")
 
 
 def room_lane(room: Room, actor: str, trust: Trust) -> LaneKey:
-    """The durable lane in which somebody speaks in a room; a privileged actor's one-shots belong to none."""
+    """The durable lane in which somebody speaks in a room; a privileged actor's one-shots belong to none.
+
+    It stands for all loops of a room that has any.
+    """
     place = _place(room)
     if actor in trust.actors and trusted(room, trust):
         return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")

@@ -173,18 +173,20 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class OneShot:
-    """The live run of a lane of its own, and whom it answers."""
+class Beside:
+    """A live run of another lane of the room: a one-shot or a loop, and whom it answers (None: it compacts)."""
 
     run: RunId
-    actor: str
+    actor: str | None
+    started_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class LaneView:
     """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run.
 
-    ``compacting`` says that the live run only makes the history shorter; ``one_shots`` live beside it in the room.
+    ``compacting`` says that the live run only makes the history shorter. ``one_shots`` live beside it in the room, and
+    so do its ``loops``, for which the lane stands; what waits in them is counted.
     """
 
     live: RunId | None
@@ -194,4 +196,5 @@ class LaneView:
     quiet: bool
     tokens: int
     compacting: bool = False
-    one_shots: tuple[OneShot, ...] = ()
+    one_shots: tuple[Beside, ...] = ()
+    loops: tuple[Beside, ...] = ()

@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from clankie_captain.core import crash_points
-from clankie_captain.core.lane import Trust, lane_for
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import Turn
 from clankie_captain.errors import DrainingError
 from clankie_captain.lanes.gallery import Gallery
+from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.signals import Nudge, Signals
 from clankie_captain.lanes.waiters import Waiters
@@ -30,7 +30,7 @@ class Desk:
         registry: Registry,
         settlements: Waiters[Settled],
         signals: Signals,
-        trust: Trust,
+        grants: Grants,
         clock: Clock,
         ids: Ids,
         gallery: Gallery,
@@ -42,7 +42,7 @@ class Desk:
         self._registry = registry
         self._settlements = settlements
         self._signals = signals
-        self._trust = trust
+        self._grants = grants
         self._clock = clock
         self._ids = ids
         self._gallery = gallery
@@ -84,13 +84,13 @@ class Desk:
             return known
         turn = TurnId(self._ids.new("turn"))
         run = RunId(self._ids.new("run"))
-        lane = lane_for(trigger, turn, self._trust)
+        lane = await self._grants.place(trigger, turn)
         accepted = await self._lanes.accept(trigger, lane, turn, run, self._clock.now(), awaited=awaited)
         if accepted.new:
             self._crash.reach(crash_points.ADMITTED)
         if accepted.new and accepted.turn.result is None:
             self._gallery.begin(accepted.turn.presence, accepted.turn.delivery, trigger)
-        self._signals.send(lane.id, Nudge())
+        self._signals.send(accepted.turn.lane, Nudge())
         if accepted.started is not None:
             self._registry.start(accepted.started)
         if accepted.stops is not None:

@@ -1,12 +1,16 @@
-"""What a live run may do now: the owner's settings at each call, over everybody that it heard. Source: GRANT-5."""
+"""What may be done now, by the owner's settings as they are at each question. Source: GRANT-1 to GRANT-5, LOOP-4."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from clankie_captain.core.grants import ALWAYS, Powers, grant, offered, refused_by
+from clankie_captain.core.grants import ALWAYS, MACHINE, Powers, grant, offered, refused_by
+from clankie_captain.core.lane import LaneKey, room_lane
+from clankie_captain.core.placement import Loops, placed, withdrawn
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.ports import Lanes
-from clankie_settings.wire.trigger import Room
+from clankie_settings.ids import TurnId
+from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.trigger import Room, Trigger
 
 WITHHELD: Final = "{who} may use {tool} here; only the owner can change that, in the settings"
 """What the model is told of a call that is not granted; names prove nothing, so none is said."""
@@ -21,14 +25,36 @@ class Grants:
     ``tools`` are all that this captain has, in the order in which models are shown them.
     """
 
-    def __init__(self, lanes: Lanes, powers: Callable[[], Powers], tools: Sequence[str]) -> None:
+    def __init__(
+        self, lanes: Lanes, powers: Callable[[], Awaitable[Powers]], tools: Sequence[str], loops: Loops | None = None
+    ) -> None:
         self._lanes = lanes
         self._powers = powers
         self._tools = tuple(tools)
+        self._loops = loops or Loops()
 
-    def offered(self, run: LiveRun, room: Room) -> tuple[str, ...]:
-        """The tools that a lane shows its model, whoever speaks. Source: CTX-3, LANE-13."""
-        return offered(self._tools, room, run.lane.authority, self._powers())
+    async def place(self, trigger: Trigger, turn: TurnId) -> LaneKey:
+        """The lane of a delivery, as its sender's grant is now. Source: LOOP-3, LOOP-4, GRANT-2."""
+        return placed(trigger, turn, await self._powers(), self._loops)
+
+    async def home(self, room: Room, actor: str) -> LaneKey:
+        """The durable lane in which somebody speaks in a room; it stands for the loops there. Source: OPS-5."""
+        return room_lane(room, actor, (await self._powers()).trust)
+
+    async def withdrawn(self, run: LiveRun, owner: Trigger) -> FailureCode | None:
+        """Why a run may not begin in the lane that its owner's message was admitted to. Source: LOOP-4, GRANT-3."""
+        return withdrawn(run.lane, owner, await self._powers())
+
+    async def offered(self, run: LiveRun, owner: Trigger) -> tuple[str, ...]:
+        """The tools that a lane shows its model: in a loop those of its grant, else of all who could speak there.
+
+        Source: CTX-3, LANE-13, LOOP-5.
+        """
+        powers = await self._powers()
+        if run.lane.grant is not None:
+            own = grant(owner, powers)
+            return tuple(tool for tool in self._tools if own.allows(tool))
+        return offered(self._tools, owner.room, run.lane.authority, powers)
 
     async def refusal(self, run: LiveRun, tool: str) -> str | None:
         """Why a run may not call a tool; None where everybody whose words it has heard may.
@@ -36,13 +62,15 @@ class Grants:
         Raises:
             FencedError: The run is not its lane's live one.
 
-        Source: GRANT-5.
+        Source: GRANT-5, LOOP-5.
         """
         if tool in ALWAYS:
             return None
         heard = await self._lanes.speakers(run)
-        powers = self._powers()
-        if refused_by(tool, [grant(each, powers) for each in heard]) is None:
+        powers = await self._powers()
+        # A social lane has no machine tools, not even while only somebody speaks there who has been trusted since.
+        social = tool in MACHINE and run.lane.authority == "social"
+        if not social and refused_by(tool, [grant(each, powers) for each in heard]) is None:
             return None
         alone = len({each.actor.actor_id for each in heard}) <= 1
         return WITHHELD.format(who=ALONE if alone else SEVERAL, tool=tool)

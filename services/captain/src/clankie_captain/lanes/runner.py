@@ -116,7 +116,11 @@ class Runner:
         history = await lanes.history(self._live)
         owner = await lanes.owner(self._live)
         self._limit = self._parts.ceilings.of(owner.trigger.room)
-        self._tools = self._parts.line.grants.offered(self._live, owner.trigger.room)
+        grants = self._parts.line.grants
+        # What waited may have lost its grant since it was admitted; words that were heard are in the history already.
+        if not owner.heard and (code := await grants.withdrawn(self._live, owner.trigger)) is not None:
+            return Broken(code, "Withdrawn")
+        self._tools = await grants.offered(self._live, owner.trigger)
         order = Order(
             lane=self._live.lane.id,
             run=self._live.run,

@@ -1,6 +1,6 @@
 """How deliveries come into their lanes, and how runs start. Source: WIRE-5, LANE-2, DUR-1."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, assert_never
 
@@ -20,17 +20,17 @@ from clankie_captain.core.admission import (
 )
 from clankie_captain.core.allowance import Allowance, over
 from clankie_captain.core.commands import is_quiet, is_stop
-from clankie_captain.core.lane import LaneKey, one_shots
+from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.pictures import sources
 from clankie_captain.core.settlement import failure
-from clankie_captain.core.turns import Acceptance, LiveRun, OneShot
+from clankie_captain.core.turns import Acceptance, LiveRun
 from clankie_captain.errors import DeliveryConflictError
-from clankie_captain.store import allowances, events, gauges, rows, tables
+from clankie_captain.store import allowances, events, gauges, loops, one_shots, rows, tables
 from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.result import RESULT, Failed, Silent
-from clankie_settings.wire.trigger import Room, Trigger, content_hash
+from clankie_settings.wire.trigger import Trigger, content_hash
 
 _WAITING = ("queued", "steer")
 
@@ -53,17 +53,9 @@ _BEGIN_RUN: Final = (
     .values(epoch=_lane_columns.epoch + 1)
     .returning(_lane_columns.epoch)
 )
-_ONE_SHOTS: Final = (
-    select(_lane_columns.live_run, _delivery.actor)
-    .join(tables.delivery, (_delivery.lane == _lane_columns.id) & (_delivery.run == _lane_columns.live_run))
-    .where(
-        _lane_columns.id >= bindparam("first"),
-        _lane_columns.id < bindparam("beyond"),
-        _lane_columns.live_run.is_not(None),
-        _delivery.state == "live",
-    )
-    .order_by(_lane_columns.touched_at)
-)
+_QUIET: Final = select(_lane_columns.quiet_until).where(_lane_columns.id == bindparam("lane"))
+_ANSWERS: Final = select(_delivery.actor).where(_delivery.run == bindparam("run"), _delivery.state == "live")
+_MOVE_ON: Final = update(tables.lane).where(_lane_columns.id == bindparam("of_lane"))
 _ADD_RUN: Final = insert(tables.run)
 
 
@@ -88,6 +80,17 @@ class Arrival:
     run: RunId
     at: datetime
     awaited: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a new delivery stands: its place in its lane, and what is there already."""
+
+    seq: int
+    live: RunId | None
+    waiting: int
+    mine: bool
+    quiet_until: datetime | None
 
 
 def accept(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance:
@@ -115,17 +118,18 @@ def find(connection: Connection, trigger: Trigger) -> Acceptance | None:
 
 
 def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance:
-    trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
+    trigger, at = arrival.trigger, arrival.at
     touch_presence(connection, PresenceId(trigger.presence_id), at)
     note_room(connection, trigger, at)
-    state = _lane(connection, lane, at)
-    decision = _decide(connection, arrival, terms, state)
+    arrival, place = _place(connection, arrival)
+    lane = arrival.lane
+    decision = _decide(connection, arrival, terms, place)
     kept = _kept(decision, arrival)
     lines = events.accepted(lane.id, trigger, steered=isinstance(decision, Steer))
     if kept["result"] is not None:
         lines += events.settled(lane.id, [RESULT.validate_json(kept["result"])])
     kept["entry"] = events.append(connection, lane.id, lines, at)
-    row = _insert(connection, arrival, state.next_seq, kept)
+    row = _insert(connection, arrival, place.seq, kept)
     if isinstance(decision, Stop):
         cancel_run(connection, decision.run)
         return Acceptance(rows.turn(row), new=True, stops=decision.run)
@@ -135,26 +139,52 @@ def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance
     return Acceptance(rows.turn(row), new=True, started=started)
 
 
-def _decide(connection: Connection, arrival: Arrival, terms: Terms, state: AnyRow) -> Admission:
+def _place(connection: Connection, arrival: Arrival) -> tuple[Arrival, _Place]:
+    """Where the delivery goes: into its lane, or among the one-shots of its room."""
+    if arrival.lane.kind != "one_shot":
+        lane = arrival.lane
+        state = _lane(connection, lane, arrival.at)
+        live = None if state.live_run is None else RunId(state.live_run)
+        quiet = state.quiet_until if lane.grant is None else _quiet_at_home(connection, lane)
+        mine = lane.grant is not None and _answers(connection, live) == arrival.trigger.actor.actor_id
+        return arrival, _Place(state.next_seq, live, _waiting(connection, lane), mine, quiet)
+    seat = one_shots.seat(connection, arrival.trigger, arrival.lane)
+    state = _lane(connection, seat.lane, arrival.at)
+    seq = max(state.next_seq, seat.last + 1)
+    connection.execute(_MOVE_ON, {"of_lane": seat.lane.id, "next_seq": seq})
+    place = _Place(seq, seat.live, seat.waiting, seat.mine, state.quiet_until)
+    return replace(arrival, lane=seat.lane), place
+
+
+def _quiet_at_home(connection: Connection, lane: LaneKey) -> datetime | None:
+    return connection.execute(_QUIET, {"lane": lane.home}).scalar()
+
+
+def _answers(connection: Connection, run: RunId | None) -> str | None:
+    return None if run is None else connection.execute(_ANSWERS, {"run": run}).scalar()
+
+
+def _decide(connection: Connection, arrival: Arrival, terms: Terms, place: _Place) -> Admission:
     trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
     # Only a stop that ends something is exempt: any other one is a message like all the rest.
-    stopped = _stopped(connection, arrival, state.live_run) if is_stop(trigger.body, terms.names) else None
+    stopped = _stopped(connection, arrival, place.live) if is_stop(trigger.body, terms.names) else None
     stops = stopped is not None
-    quiet = is_quiet(state.quiet_until, at)
-    used = allowances.standing(connection, trigger, lane.id, terms.allowance, at, quiet=quiet)
+    quiet = is_quiet(place.quiet_until, at)
+    used = allowances.standing(connection, trigger, lane.home, terms.allowance, at, quiet=quiet)
     refused = None if stops else over(terms.allowance, used, trigger.actor.actor_id)
     if refused is not None:
         if refused.notice and trigger.addressed:
-            allowances.told(connection, lane.id, at)
+            allowances.told(connection, lane.home, at)
         return Refuse(refused.code, refused.notice)
     view = LaneState(
-        live_run=stopped or state.live_run,
-        waiting=_waiting(connection, lane),
-        autonomous=lane.kind == "conversation" and _autonomous(connection, state.live_run),
+        live_run=stopped or place.live,
+        waiting=place.waiting,
+        autonomous=lane.kind == "conversation" and _autonomous(connection, place.live),
         stops=stops,
-        compacting=gauges.is_compaction(connection, state.live_run),
+        compacting=gauges.is_compaction(connection, stopped or place.live),
+        mine=place.mine,
     )
-    return admission(view, trigger.delivery, steer_by(lane.kind))
+    return admission(view, trigger.delivery, steer_by(lane))
 
 
 def _kept(decision: Admission, arrival: Arrival) -> dict[str, Any]:
@@ -187,17 +217,12 @@ def _autonomous(connection: Connection, run: str | None) -> bool:
 
 
 def _stopped(connection: Connection, arrival: Arrival, live: RunId | None) -> RunId | None:
-    """The run that a plain "stop" ends: its own lane's, or its author's newest one-shot in the room."""
-    if live is not None:
-        return live if _speaks(connection, live, arrival.trigger) else None
-    if arrival.lane.kind != "one_shot":
-        return None
-    own = [
-        each
-        for each in live_one_shots(connection, arrival.trigger.room)
-        if each.actor == arrival.trigger.actor.actor_id
-    ]
-    return own[-1].run if own else None
+    """The run that a plain "stop" ends: its own lane's, or another loop's of the room that answers its author."""
+    if live is not None and _speaks(connection, live, arrival.trigger):
+        return live
+    beside = loops.live(connection, arrival.lane.home) if arrival.lane.grant is not None else ()
+    own = [each.run for each in beside if each.actor == arrival.trigger.actor.actor_id]
+    return own[-1] if own else None
 
 
 def _speaks(connection: Connection, run: str, trigger: Trigger) -> bool:
@@ -246,14 +271,6 @@ def start(
     }  # fmt: skip
     connection.execute(_ADD_RUN, values)
     return LiveRun(lane, run, epoch, 1, PresenceId(owner.presence), DeliveryId(owner.id), at)
-
-
-def live_one_shots(connection: Connection, room: Room) -> tuple[OneShot, ...]:
-    """The live runs of a room's one-shots, oldest first."""
-    first = one_shots(room)
-    # Whatever begins with it lies before the same with its last character's follower.
-    found = connection.execute(_ONE_SHOTS, {"first": first, "beyond": f"{first[:-1]}{chr(ord(first[-1]) + 1)}"})
-    return tuple(OneShot(RunId(row.live_run), row.actor) for row in found)
 
 
 def cancel_run(connection: Connection, run: RunId) -> None:

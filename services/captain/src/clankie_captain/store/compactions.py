@@ -66,7 +66,7 @@ class CompactionStore:
             outcome = "compacted" if isinstance(decided, Shorter) else decided.outcome
             told = {"outcome": outcome, "usage": usage.to_json(), "settled_at": at}
             connection.execute(_END, {"of_run": run.run, **told})
-            allowances.spend(connection, run.lane.id, usage, at)
+            allowances.spend(connection, run.lane.home, usage, at)
             return Compacted(outcome, follow(connection, run.lane, follower, at))
 
         return await self._database.transact(work)

@@ -10,10 +10,10 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.turns import Done, LaneView
-from clankie_captain.store import allowances, gauges, tables
-from clankie_captain.store.arrivals import cancel_run, live_one_shots
+from clankie_captain.store import allowances, gauges, loops, one_shots, tables
+from clankie_captain.store.arrivals import cancel_run
 from clankie_captain.store.engine import Database
-from clankie_settings.ids import PresenceId, RunId
+from clankie_settings.ids import LaneId, PresenceId, RunId
 from clankie_settings.wire.command import Command
 from clankie_settings.wire.trigger import Room
 
@@ -51,12 +51,13 @@ class ControlStore:
 
 
 def _ended(deed: Deed, view: LaneView) -> tuple[RunId, ...]:
-    """The runs that a deed ends; what begins anew needs no compaction of what was."""
+    """The runs that a deed ends; what begins anew needs no compaction of what was, and nothing else runs there."""
     match deed.change:
         case Halt(runs):
             return runs
         case Renew():
-            return () if view.live is None else (view.live,)
+            own = () if view.live is None else (view.live,)
+            return (*own, *(each.run for each in view.loops))
         case _:
             return ()
 
@@ -69,14 +70,20 @@ def _change(connection: Connection, lane: LaneKey, deed: Deed, view: LaneView, a
         case Halt():
             pass
         case Renew():
-            gauges.forget(connection, lane.id)
-            connection.execute(update(tables.lane).where(one.id == lane.id).values(history_from=one.next_entry))
+            for each in _lanes(connection, lane):
+                gauges.forget(connection, each)
+                connection.execute(update(tables.lane).where(one.id == each).values(history_from=one.next_entry))
         case Hush(until):
             _hush(connection, lane, until, at)
         case None:
             pass
         case _:  # pragma: no cover
             assert_never(deed.change)
+
+
+def _lanes(connection: Connection, lane: LaneKey) -> tuple[LaneId, ...]:
+    """A lane and the loops that it stands for."""
+    return (lane.id, *loops.lanes(connection, lane.id)) if lane.authority == "social" else (lane.id,)
 
 
 def _hush(connection: Connection, lane: LaneKey, until: datetime | None, at: datetime) -> None:
@@ -94,7 +101,8 @@ def _view(connection: Connection, lane: LaneKey, room: Room, at: datetime) -> La
     one, own = tables.lane.c, tables.delivery.c
     statement = select(one.live_run, one.quiet_until).where(one.id == lane.id)
     row = connection.execute(statement).one_or_none()
-    waiting = select(func.count()).where(own.lane == lane.id, own.state.in_(("queued", "steer")))
+    waits = own.lane.in_(_lanes(connection, lane)), own.state.in_(("queued", "steer"))
+    waiting = select(func.count()).where(*waits)
     started = None
     speakers: frozenset[str] = frozenset()
     if row is not None and row.live_run is not None:
@@ -110,5 +118,6 @@ def _view(connection: Connection, lane: LaneKey, room: Room, at: datetime) -> La
         quiet=row is not None and is_quiet(row.quiet_until, at),
         tokens=allowances.tokens(connection, lane.id, at),
         compacting=row is not None and gauges.is_compaction(connection, row.live_run),
-        one_shots=live_one_shots(connection, room),
+        one_shots=one_shots.live(connection, room),
+        loops=loops.live(connection, lane.id) if lane.authority == "social" else (),
     )

@@ -7,20 +7,22 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from clankie_captain.core import crash_points
+from clankie_captain.core.admission import steer_by
 from clankie_captain.core.compaction import EMPTY, Fill
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.placement import Queued, burst
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.settlement import RunOn, Settlement, settlement
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
-from clankie_captain.store import allowances, events, gauges, posts, rows, tables
+from clankie_captain.store import allowances, events, gauges, one_shots, posts, rows, tables
 from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_broken, log_said
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.crashing import Crash, NoCrash
-from clankie_settings.ids import PresenceId, RunId
+from clankie_settings.ids import DeliveryId, PresenceId, RunId
 from clankie_settings.wire.result import Replied
 from clankie_settings.wire.trigger import Trigger
 
@@ -49,12 +51,12 @@ _CHANGE_DELIVERY: Final = update(tables.delivery).where(
 _CHANGE_LANE: Final = update(tables.lane).where(_lane.id == bindparam("of_lane"))
 _CHANGE_RUN: Final = update(tables.run).where(tables.run.c.id == bindparam("of_run"))
 _ADD_ENTRIES: Final = insert(tables.entry)
-_OLDEST_QUEUED: Final = (
+_QUEUED: Final = (
     select(_delivery.presence, _delivery.id, _delivery.trigger)
     .where(_delivery.lane == bindparam("of_lane"), _delivery.state == "queued")
     .order_by(_delivery.seq)
-    .limit(1)
 )
+_OLDEST_QUEUED: Final = _QUEUED.limit(1)
 
 
 class RunStore:
@@ -140,9 +142,12 @@ class RunStore:
         def work(connection: Connection) -> tuple[LiveRun, ...]:
             one, own = tables.lane.c, tables.delivery.c
             waiting = select(own.lane).where(own.state == "queued").distinct()
-            idle = select(tables.lane).where(one.live_run.is_(None), one.id.in_(waiting)).limit(len(fresh))
-            found = connection.execute(idle).all()
-            started = [follow(connection, rows.lane_key(row), run, at) for run, row in zip(fresh, found, strict=False)]
+            durable = one.live_run.is_(None), one.kind != "one_shot", one.id.in_(waiting)
+            idle = select(tables.lane).where(*durable).limit(len(fresh))
+            found = [rows.lane_key(row) for row in connection.execute(idle).all()]
+            # A room's one-shots come one at a time: those that wait for another's end are no idle lanes.
+            lanes = [*found, *one_shots.waiting(connection)]
+            started = [follow(connection, lane, run, at) for run, lane in zip(fresh, lanes, strict=False)]
             return tuple(each for each in started if each is not None)
 
         return await self._database.transact(work)
@@ -213,18 +218,36 @@ def _close_run(connection: Connection, run: LiveRun, decided: Settlement, usage:
     code = getattr(outcome, "code", None)
     values = {"outcome": code or outcome.state, "usage": usage.to_json(), "settled_at": at}
     connection.execute(_CHANGE_RUN, {"of_run": run.run, **values})
-    allowances.spend(connection, run.lane.id, usage, at)
+    allowances.spend(connection, run.lane.home, usage, at)
 
 
 def follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
-    """Start an idle lane's oldest queued turn as ``run``; None where none waits."""
-    row = connection.execute(_OLDEST_QUEUED, {"of_lane": lane.id}).one_or_none()
-    if row is None:
+    """Start an idle lane's oldest queued turn as ``run``, or the next one-shot of its room; None where none waits.
+
+    Where only the sender steers, what the same sender has queued joins the run.
+
+    Source: LOOP-2, GRANT-2.
+    """
+    own = one_shots.next_beside(connection, lane.id) if lane.kind == "one_shot" else lane
+    if own is None:
         return None
-    mine = {"of_presence": row.presence, "of_delivery": row.id}
-    connection.execute(_CHANGE_DELIVERY, {**mine, "state": "live", "run": run})
-    autonomous = Trigger.model_validate_json(row.trigger).kind == "catch_up"
-    return start(connection, lane, run, row, at, autonomous=autonomous)
+    together = steer_by(own) == "sender"
+    found = connection.execute(_QUEUED if together else _OLDEST_QUEUED, {"of_lane": own.id}).all()
+    if not found:
+        return None
+    triggers = [Trigger.model_validate_json(row.trigger) for row in found]
+    joined = burst([_queued(each) for each in triggers])
+    for place, each in enumerate(joined):
+        mine = {"of_presence": each.presence, "of_delivery": each.delivery}
+        connection.execute(_CHANGE_DELIVERY, {**mine, "state": "steer" if place else "live", "run": run})
+    return start(connection, own, run, found[0], at, autonomous=triggers[0].kind == "catch_up")
+
+
+def _queued(trigger: Trigger) -> Queued:
+    presence, delivery = PresenceId(trigger.presence_id), DeliveryId(trigger.delivery_id)
+    return Queued(
+        presence, delivery, trigger.actor.actor_id, tuple(sorted(trigger.actor.role_ids)), trigger.delivery != "queue"
+    )
 
 
 def _take_over(connection: Connection, lane: AnyRow, at: datetime) -> LiveRun:
