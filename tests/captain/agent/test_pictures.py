@@ -6,14 +6,15 @@ import itertools
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import ImageUrl, ModelRequest, UserPromptPart
+from pydantic_ai.messages import ImageUrl, ModelRequest, ModelResponse, TextPart, UserPromptPart
 
-from clankie_captain.agent import history, pictures
+from clankie_captain.agent import history, overflow, pictures
+from clankie_captain.agent.history import Kept
 from clankie_captain.core.pictures import Stored
 from clankie_captain.core.run import Answered, Broken, Words
 from clankie_captain.core.stand_ins import GONE, stand_in
 from clankie_settings import bounds
-from clankie_settings.ids import DeliveryId
+from clankie_settings.ids import DeliveryId, RunId
 from clankie_settings.wire.failure import FailureCode
 from clankie_stage.provider import steps
 from clankie_stage.provider.beats import Fail
@@ -203,6 +204,19 @@ def test_what_is_unseen_in_memory_is_what_is_stored_without_it() -> None:
     assert pictures.without(changed, gone) is changed
     assert line.unseen == []
     assert history.message(history.draft(changed).payload) == changed
+
+
+@pytest.mark.requirement("CTX-8")
+def test_a_picture_counts_for_what_it_costs_where_a_history_is_cut() -> None:
+    old, own = RunId("old"), RunId("own")
+    shown = Words(DeliveryId("400"), "look", (CAPTION, Stored("a" * 64, "image/png", 1, 1, 9)))
+    said = [pictures.prompt(shown), "b" * 3_000, "c" * 3_000, "d"]
+    kept: list[Kept] = []
+    for place, content in enumerate(said):
+        run = own if place == 3 else old
+        kept += [Kept(ModelRequest([UserPromptPart(content)]), run, 2 * place)]
+        kept += [Kept(ModelResponse([TextPart("yes")]), run, 2 * place + 1)]
+    assert overflow.boundary(kept, own) == 2
 
 
 @pytest.mark.requirement("IMG-2")
