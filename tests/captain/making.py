@@ -1,16 +1,20 @@
 """A workshop that makes what a test tells it to."""
 
 from clankie_captain.core.artifacts import artifact
-from clankie_captain.ports import NotMadeError, Workshop
+from clankie_captain.core.painting import Shape
+from clankie_captain.ports import NotMadeError, PageShot, Progress, Workshop
 from clankie_settings.wire.attachment import Artifact
 
 
 class ToldWorkshop(Workshop):
-    """Makes a file of the words that it is given, or none for ``reason``."""
+    """Makes a file of the words that it is given, or none for ``reason``; ``asked`` holds what it was asked for."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self.made: list[Artifact] = []
+        self.asked: list[tuple[str, ...]] = []
+        self.status: int | None = 200
+        self.whole, self.cut = True, False
 
     @property
     def tools(self) -> frozenset[str]:
@@ -18,6 +22,16 @@ class ToldWorkshop(Workshop):
 
     async def diagram(self, source: str, title: str) -> Artifact:
         return self._make("diagrams", source, title)
+
+    async def page(self, url: str, progress: Progress, *, full: bool) -> PageShot:
+        self.asked.append((url, "full" if full else "window"))
+        progress()
+        return PageShot(self._make("pages", url, "page"), self.status, self.whole, self.cut)
+
+    async def painting(self, prompt: str, shape: Shape, progress: Progress) -> Artifact:
+        self.asked.append((prompt, shape))
+        progress()
+        return self._make("paintings", prompt, "picture")
 
     def _make(self, folder: str, content: str, title: str) -> Artifact:
         if self.reason is not None:

@@ -109,6 +109,12 @@ def _model(name: str) -> str:
     return name
 
 
+def _image_model(name: str) -> str:
+    if not re.fullmatch(r"openai:\S+", name):
+        raise ValueError("expected openai:NAME, also where CLANKIE_IMAGE_BASE_URL leads to a server of your own")
+    return name
+
+
 Items = Annotated[tuple[str, ...], BeforeValidator(_items)]
 Snowflake = Annotated[str, BeforeValidator(str), AfterValidator(_snowflake)]
 Snowflakes = Annotated[tuple[Annotated[str, AfterValidator(_snowflake)], ...], BeforeValidator(_items)]
@@ -226,6 +232,14 @@ class CaptainSettings(_ModelSettings):
     """``all`` or ``guildId:channelId,…``: rooms that think in one loop. Source: LOOP-1."""
     images: Literal["on", "off"] = "on"
     """``off``: he is told that pictures are there and cannot be seen. Source: IMG-8."""
+    browser: Path | None = None
+    """The Chromium that shows web pages; unset, the one on ``PATH``. Source: ART-2."""
+    browser_sandbox: Literal["on", "off"] = "on"
+    """``off``: pages are shown without Chromium's own sandbox, which root and most containers cannot have."""
+    image_model: Annotated[str, AfterValidator(_image_model)] | None = None
+    """``openai:NAME``: what generates pictures; unset, nothing does. Source: ART-2."""
+    image_base_url: HttpAddress | None = None
+    """Another address that speaks OpenAI's images API."""
     tools: Tools = ("draw_diagram",)
     """Tools, or ``[tool_sets]``, that everybody may use where no table of their own says otherwise. Source: GRANT-1."""
     tool_sets: dict[Annotated[str, AfterValidator(_tool)], Tools] = {}

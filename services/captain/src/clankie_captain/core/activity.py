@@ -8,7 +8,12 @@ from typing import Final, Literal
 ToolState = Literal["started", "ended"]
 """A tool call begins, or has its result."""
 
-CATEGORIES: Final[Mapping[str, str]] = {"send_text_update": "updates"}
+CATEGORIES: Final[Mapping[str, str]] = {
+    "send_text_update": "updates",
+    "draw_diagram": "pictures",
+    "screenshot_page": "pictures",
+    "generate_image": "pictures",
+}
 """What a tool's calls are counted as."""
 
 OTHER: Final = "tools"

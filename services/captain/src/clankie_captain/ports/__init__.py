@@ -19,7 +19,7 @@ from clankie_captain.ports.rows import (
     Transcripts,
 )
 from clankie_captain.ports.thinking import Loop, RunLine, Vitals
-from clankie_captain.ports.workshop import NotMadeError, Workshop
+from clankie_captain.ports.workshop import NotMadeError, PageShot, Progress, Workshop
 
 __all__ = [
     "Actions",
@@ -37,9 +37,11 @@ __all__ = [
     "Leases",
     "Loop",
     "NotMadeError",
+    "PageShot",
     "PictureLog",
     "PictureRows",
     "Presences",
+    "Progress",
     "Resolver",
     "RunLine",
     "Runs",
