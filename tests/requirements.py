@@ -14,7 +14,7 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("ING", *range(1, 11))
     | _numbered("DUR", 1, 2, 3, 5)
     | _numbered("OUT", *range(1, 6))
-    | _numbered("ART", 1)
+    | _numbered("ART", *range(1, 5))
     | _numbered("IMG", *range(1, 11))
     | _numbered("OPS", 1, 2, 3, *range(5, 13))
     | _numbered("SEC", 1, 2, 3)
