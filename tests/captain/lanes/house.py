@@ -208,12 +208,11 @@ async def house(
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery)
-    commands = Commands(ControlStore(database), registry, grants, OWNER, clock)
     await gallery.recover()
     await recover(run_store, registry, clock, ids)
     try:
-        talk, events = Conversations(desk, clock, ids), EventStore(database)
+        commands = Commands(ControlStore(database), registry, grants, OWNER, clock)
         yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
-                    commands, talk, events, log)  # fmt: skip
+                    commands, Conversations(desk, clock, ids), EventStore(database), log)  # fmt: skip
     finally:
         await _closed(registry, gallery, database)

@@ -94,15 +94,11 @@ def build(
 ) -> FastAPI:
     """The captain as an application; its parts live for as long as its lifespan.
 
-    What decides grants is read again from ``source`` where there is one.
-
     Raises:
         ConfigurationError: A setting names something that this captain cannot do.
         TokenFileError: The state folder can neither hold nor give the tokens.
     """
-    keys = _keys(settings)
-    database = _database_url(settings)
-    persona = _persona(settings.persona_file)
+    keys, database, persona = _keys(settings), _database_url(settings), _persona(settings.persona_file)
     time, fresh, points = clock or SystemClock(), ids or RandomIds(), crash or NoCrash()
 
     @asynccontextmanager
@@ -127,14 +123,18 @@ def build(
             except CaptainError as error:
                 app.state.refusal = error
                 raise
-            background = await stack.enter_async_context(asyncio.TaskGroup())
-            stack.callback(background.create_task(captain.keeping.retention.run()).cancel)
+            await _keep_tidy(captain, stack)
             yield
             drain(app)
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
     _furnish(app)
     return app
+
+
+async def _keep_tidy(captain: Captain, stack: AsyncExitStack) -> None:
+    background = await stack.enter_async_context(asyncio.TaskGroup())
+    stack.callback(background.create_task(captain.keeping.retention.run()).cancel)
 
 
 async def _store(settings: CaptainSettings, url: str, stack: AsyncExitStack) -> Database:
@@ -181,7 +181,7 @@ def refusal(app: FastAPI) -> CaptainError | None:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What the captain stands on."""
+    """What the captain stands on; what decides grants is read again from ``source`` where there is one."""
 
     settings: CaptainSettings
     store: Database
