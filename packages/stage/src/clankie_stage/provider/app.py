@@ -6,6 +6,7 @@ from clankie_settings.clock import RandomIds, SystemClock
 from clankie_stage.provider.anthropic_dialect import AnthropicDialect
 from clankie_stage.provider.brain import Brain, Habits
 from clankie_stage.provider.control import Control
+from clankie_stage.provider.easel import Easel
 from clankie_stage.provider.models import Models
 from clankie_stage.provider.openai_dialect import OpenAIDialect
 from clankie_stage.provider.serving import Serving
@@ -16,8 +17,8 @@ def new_brain(habits: Habits | None = None) -> Brain:
     return Brain(SystemClock(), RandomIds(), habits or Habits())
 
 
-def provider_app(brain: Brain | None = None) -> web.Application:
-    """The loopback provider: ``/v1/models``, ``/v1/chat/completions``, ``/v1/messages`` and ``/_control/…``.
+def provider_app(brain: Brain | None = None, easel: Easel | None = None) -> web.Application:
+    """The loopback provider: chat completions, messages, models, generated pictures, and ``/_control/…``.
 
     It can be run alone or mounted below a path of another application.
     """
@@ -30,6 +31,7 @@ def provider_app(brain: Brain | None = None) -> web.Application:
             web.post("/v1/messages", Serving(mind, AnthropicDialect()).handle),
             web.get("/v1/models", models.all),
             web.get("/v1/models/{name}", models.one),
+            *(easel or Easel(mind)).routes(),
             *Control(mind).routes(),
             web.route("*", "/v1/{rest:.*}", models.nothing),
         ]
