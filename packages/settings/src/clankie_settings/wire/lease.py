@@ -1,6 +1,6 @@
-"""One live process per presence: ``PUT /v1/presences/{id}/lease``. Source: OUT-1."""
+"""Leases: one live process per presence, and one voice per room. Source: OUT-1, VOX-2."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,12 @@ INSTANCE_HEADER: Final = "Clankie-Instance"
 
 PRESENCE_LEASED: Final = "presence_leased"
 """Problem code, 409: another process of this presence holds the lease."""
+
+ROOM_LEASED: Final = "room_leased"
+"""Problem code, 409: another voice presence holds the room."""
+
+ACTION_SUPERSEDED: Final = "superseded"
+"""Problem code, 409: the receipt of a ``speak`` comes after its words went back to text."""
 
 
 class LeaseRequest(WireModel):
@@ -37,3 +43,27 @@ class Lease(WireModel):
     fence: Annotated[int, Field(ge=1)]
     missed_since: Moment | None = None
     last_action: Annotated[int, Field(ge=0)]
+
+
+class RoomLeaseRequest(WireModel):
+    """A voice presence asks for a room's text-only input, for ``ttl_s`` seconds from now; 0 gives the room back.
+
+    Source: VOX-2.
+    """
+
+    kind: Literal["voice"]
+    ttl_s: Annotated[int, Field(ge=0, le=bounds.LEASE_SECONDS)]
+
+
+class RoomLease(WireModel):
+    """The room is the asking presence's for ``ttl_s`` seconds.
+
+    ``renewed`` is false where the lease is a new one: what was to be spoken under one before went back to text.
+
+    Source: VOX-2.
+    """
+
+    kind: Literal["voice"]
+    room: str
+    ttl_s: Annotated[int, Field(ge=0)]
+    renewed: bool
