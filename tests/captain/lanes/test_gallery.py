@@ -278,3 +278,20 @@ async def test_pictures_of_a_message_that_was_deleted_meanwhile_change_nothing(p
         await thought.do(Say("the first"))
         assert isinstance(await captain.result("m1"), Replied)
         assert isinstance(await captain.result("m2"), Failed)
+
+
+@pytest.mark.requirement("LANE-6", "LANE-16")
+async def test_a_run_that_goes_on_for_a_picture_that_never_comes_reads_its_words_whatever_the_clock_says(
+    path: Path,
+) -> None:
+    resolver, clock = ToldResolver(), StillClock()
+    held(resolver, "m2")
+    async with house(path, resolver=resolver, clock=clock, hold=MOMENT) as captain:
+        await captain.say("m1", "first")
+        thought = await captain.thought()
+        await captain.say("m2", "look", attachments=(attachment("a"),))
+        await thought.do(Say("the first"))
+        again = await captain.thought()
+        assert LATE in again.requests[0][0]
+        await again.do(Say("both"))
+        assert isinstance(await captain.result("m2"), Absorbed)

@@ -60,15 +60,19 @@ class Gallery:
 
         Source: LANE-16.
         """
+        waited = await self._rows.unready(run)
         try:
             async with asyncio.timeout(self._hold.total_seconds()):
-                for each in await self._rows.unready(run):
+                for each in waited:
                     with self._ready.ticket((each.presence, each.delivery)) as ticket:
                         # Once more, since it may have come before the ticket was there.
                         if each in await self._rows.unready(run):
                             await ticket.value(None)
         except TimeoutError:
             _log.warning("pictures.late", run=run.run)
+            # Whatever a clock says meanwhile, these words are held no longer.
+            for each in set(waited) & {*await self._rows.unready(run)}:
+                await self._rows.show(each.presence, each.delivery, all_unseen(each.trigger, "timed_out"))
 
     async def picture(self, digest: str) -> bytes | None:
         """The bytes of a stored picture; None where they are gone."""
