@@ -14,8 +14,9 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from clankie_captain import app as composition
-from clankie_captain.core.run import Answered, Draft, Finish, Order
-from clankie_captain.ports import Loop, RunLine
+from clankie_captain.core.compaction import Digest
+from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order
+from clankie_captain.ports import Loop, RunLine, Vitals
 from clankie_settings.schema import CaptainSettings, PresenceSettings
 from clankie_stage.discord.changes import Changes
 
@@ -44,6 +45,13 @@ class ToldLoop(Loop):
         await line.record([Draft("request", "{}")])
         await self.free.wait()
         return await self.script(order, line)
+
+    @property
+    def window(self) -> int | None:
+        return None
+
+    async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
+        raise AssertionError("nothing here is long enough for notes")
 
     async def aclose(self) -> None:
         """Nothing to close."""

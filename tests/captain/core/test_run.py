@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clankie_captain.core.run import Broken, Usage
+from clankie_captain.core.run import Broken, Usage, room_refused
 from clankie_settings.wire.failure import FailureCode
 
 pytestmark = pytest.mark.requirement("OPS-6")
@@ -36,3 +36,8 @@ def test_no_request_costs_nothing() -> None:
 
 def test_a_broken_run_names_no_cause_unless_it_has_one() -> None:
     assert Broken(FailureCode.CAPTAIN_INTERRUPTED).cause == ""
+
+
+@pytest.mark.requirement("ROOM-3")
+def test_words_that_a_room_did_not_take_are_refused_with_the_rooms_own_code() -> None:
+    assert room_refused("no_permission") == "the room: no_permission"
