@@ -121,12 +121,20 @@ async def test_a_refused_picture_becomes_words_and_the_turn_is_tried_again_once(
 
 
 @pytest.mark.requirement("LANE-14", "FAIL-6")
-async def test_a_model_that_sees_nothing_is_asked_without_any_picture(strict: Strict, lane: Lane) -> None:
+@pytest.mark.parametrize(
+    "fail",
+    [
+        Fail(400, "invalid_request_error", message="unknown variant `image_url`, expected `text`"),
+        Fail(404, "not_found_error", message="No endpoints found that support image input"),
+        Fail(422, "invalid_request_error", message="this model is not multimodal"),
+    ],
+)
+async def test_a_model_that_sees_nothing_is_asked_without_any_picture(strict: Strict, lane: Lane, fail: Fail) -> None:
     """C04: the model was changed, and the history is full of pictures."""
     line = Line()
     strict.brain.script(steps.text("Nice."))
     await lane.hear(strict.loop(), looked(lane, "look", png(1)))
-    strict.brain.script(steps.failed(Fail(400, "invalid_request_error", message="unknown variant `image_url`")))
+    strict.brain.script(steps.failed(fail))
     strict.brain.script(steps.text("Hello."), steps.text("Again."))
     assert await lane.run(strict.loop(), "hello", line=line) == Answered("Hello.")
     assert await lane.run(strict.loop(), "again") == Answered("Again.")
@@ -153,6 +161,7 @@ async def test_new_pictures_go_first_and_then_all_and_then_the_turn_fails(strict
     "fail",
     [
         Fail(400, "invalid_request_error", message="max_tokens: too many for this model"),
+        Fail(404, "not_found_error", message="model: gpt-image-vision"),
         Fail(401, "authentication_error", message="bad key for the image service"),
         Fail(500, "api_error", message="image worker crashed"),
     ],

@@ -20,6 +20,7 @@ WORDS_KEPT: Final = 4_000
 """Characters of a provider's words that a transcript keeps; some send whole pages."""
 
 _OVERFLOW_STATUS: Final = 413
+_NOT_FOUND: Final = 404
 _OVERFLOW_PHRASES: Final = (
     "context_length_exceeded",
     "prompt is too long",
@@ -34,9 +35,10 @@ _OVERFLOW_PHRASES: Final = (
 )
 # Both providers name the place: messages.[2].content, or messages.2.content.0.
 _MESSAGE_PATH: Final = re.compile(r"\b(?:messages|contents)[.\[]")
-# Some servers have no route for a model that takes pictures, and say 404.
 _PICTURE_STATUS: Final = frozenset({400, 404, 413, 415, 422})
 _PICTURE: Final = re.compile(r"(?<![a-z])image|(?<![a-z])vision(?![a-z])|multi-?modal|inline_?data")
+# Some servers have no route to a model that takes pictures; a model that is not there may be named after them.
+_NO_ROUTE: Final = re.compile(r"supports? (?:image|vision|multi-?modal)")
 _PROVIDER_PACKAGES: Final = frozenset({"openai", "anthropic", "google", "httpx", "httpx2", "httpcore", "httpcore2"})
 
 
@@ -112,7 +114,8 @@ def blames_pictures(error: Exception) -> bool:
     """Whether a provider refused a request for a picture in it, or for pictures at all. Pure. Source: LANE-14, C04."""
     if not isinstance(error, library.ModelHTTPError) or error.status_code not in _PICTURE_STATUS:
         return False
-    return _PICTURE.search(f"{error.provider_error_code} {error.body}".casefold()) is not None
+    wanted = _NO_ROUTE if error.status_code == _NOT_FOUND else _PICTURE
+    return wanted.search(f"{error.provider_error_code} {error.body}".casefold()) is not None
 
 
 def too_much(error: Exception) -> bool:
