@@ -76,6 +76,28 @@ async def test_a_machine_without_ffmpeg_is_told_how_to_get_it(tmp_path: Path) ->
     assert "apt install ffmpeg" in found.said
 
 
+def test_pages_are_looked_at_where_somebody_may_see_them(tmp_path: Path) -> None:
+    _, found = checked(tmp_path)
+    assert (found["pages"]["state"], found["paintings"]["state"]) == ("skipped", "skipped")
+    _, found = checked(tmp_path, CLANKIE_TOOLS="screen*,generate_image", CLANKIE_BROWSER=str(tmp_path / "none"))
+    assert (found["pages"]["state"], found["paintings"]["state"]) == ("note", "note")
+    assert "install Chromium" in found["pages"]["said"]
+    assert "CLANKIE_IMAGE_MODEL=" in found["paintings"]["said"]
+
+
+def test_a_browser_that_does_not_start_and_a_model_without_a_key_are_wrong(tmp_path: Path) -> None:
+    more = {"CLANKIE_BROWSER": "/bin/false", "CLANKIE_BROWSER_SANDBOX": "off", "CLANKIE_IMAGE_MODEL": "openai:x"}
+    _, found = checked(tmp_path, CLANKIE_TOOLS="screenshot_page", **more)
+    assert (found["pages"]["state"], found["paintings"]["state"]) == ("wrong", "wrong")
+    assert "docs/threats.md" in found["pages"]["said"]
+    assert "OPENAI_API_KEY" in found["paintings"]["said"]
+    paid = {"OPENAI_API_KEY": "k", "CLANKIE_IMAGE_MODEL": "openai:x"}
+    _, found = checked(tmp_path, **paid)
+    assert found["paintings"]["state"] == "note"
+    _, found = checked(tmp_path, CLANKIE_TOOLS="generate_image", **paid)
+    assert found["paintings"]["state"] == "ok"
+
+
 @pytest.mark.parametrize(
     ("policy", "said"), [("owner", "set CLANKIE_OWNER_ID"), ("allowlist", "set CLANKIE_DISCORD_USERS")]
 )

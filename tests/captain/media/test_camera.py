@@ -269,6 +269,12 @@ async def test_a_driver_that_says_what_was_not_agreed_is_a_failure(site: Site, s
     assert "tell whoever runs me" in await refused(camera)
 
 
+async def test_a_browser_that_starts_is_told_from_one_that_does_not(site: Site, camera: Camera) -> None:
+    assert await camera.starts()
+    assert not await Camera(Chromium(Path("/bin/false"), sandbox=True)).starts()
+    assert site.passages == []
+
+
 async def test_a_browser_that_does_not_start_is_a_failure(site: Site) -> None:
     assert "does not start" in await refused(site.camera(Chromium(Path("/bin/false"), sandbox=True)))
     assert "failed" in await refused(site.camera(Chromium(Path("/bin/false"), sandbox=True), command=("/nowhere",)))

@@ -50,12 +50,15 @@ async def examined(
         models = group.create_task(programs.models(env, captain, ask=ask_model, trial=trial))
         database = group.create_task(programs.database(env, captain, state))
         films = group.create_task(programs.ffmpeg(env))
+        pages = group.create_task(programs.pages(env, captain))
         alive = group.create_task(running.looked_at(launch, state, time.now())) if runs else None
     return [
         _settings(bridge),
         *outside.result(),
         *models.result(),
         films.result(),
+        pages.result(),
+        programs.paintings(captain),
         *folders.state(state),
         folders.secrets(state, Path(".env")),
         # A trial takes no folder over.

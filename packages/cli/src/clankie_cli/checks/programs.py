@@ -93,6 +93,46 @@ async def ffmpeg(env: Mapping[str, str]) -> Finding:
     return ok("ffmpeg", f"{program} reads what films on Discord are made of")
 
 
+async def pages(env: Mapping[str, str], settings: CaptainSettings) -> Finding:
+    """Whether web pages can be shown, where somebody may have them shown. Source: OPS-9."""
+    if not _granted(settings, "screenshot_page"):
+        return skipped("pages", "screenshot_page is granted to nobody")
+    program = str(settings.browser or "")
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain.media", "pages", settings.browser_sandbox, program)
+    if said is None:
+        return wrong("pages", "the captain's own check of them does not run: make setup, and ask again")
+    if said.get("remedy"):
+        return note("pages", f"screenshot_page is granted and cannot work here: {said['remedy']}")
+    if not said.get("starts"):
+        return wrong(
+            "pages",
+            f"{said['program']} does not start; where its sandbox is not to be had (containers, some kernels), "
+            "docs/threats.md says what CLANKIE_BROWSER_SANDBOX=off costs",
+        )
+    return ok("pages", f"{said['program']} shows web pages")
+
+
+def paintings(settings: CaptainSettings) -> Finding:
+    """Whether pictures can be generated, where somebody may have them. Source: OPS-9."""
+    if settings.image_model is None:
+        if _granted(settings, "generate_image"):
+            return note("paintings", "generate_image is granted and cannot work: set CLANKIE_IMAGE_MODEL=openai:NAME")
+        return skipped("paintings", "CLANKIE_IMAGE_MODEL is not set")
+    if settings.openai_api_key is None and settings.image_base_url is None:
+        return wrong("paintings", "CLANKIE_IMAGE_MODEL needs a key: set OPENAI_API_KEY")
+    if not _granted(settings, "generate_image"):
+        return note("paintings", f"{settings.image_model} is configured, and generate_image is granted to nobody")
+    return ok("paintings", f"{settings.image_model} is configured; it is not asked, since each picture costs money")
+
+
+def _granted(settings: CaptainSettings, tool: str) -> bool:
+    """Whether a setting grants a tool to anybody, rooms with their own lists included."""
+    tables = (*settings.rooms.values(), *settings.roles.values(), *settings.actors.values())
+    named = {*settings.tools, *(name for each in tables for name in each.tools or ())}
+    spelled = {tool_ for name in named for tool_ in settings.tool_sets.get(name, (name,))}
+    return any(tool.startswith(each[:-1]) if each.endswith("*") else tool == each for each in spelled)
+
+
 def _model(said: Json, *, ask: bool) -> Finding:
     if said.get("fault"):
         return wrong("model", f"{said['model']}: {said['fault']}; correct the key, CLANKIE_MODEL or its address")

@@ -107,6 +107,15 @@ class Camera:
         finally:
             self._browsers.release()
 
+    async def starts(self) -> bool:
+        """Whether a browser comes up; it is shown nothing, and reaches nothing."""
+        try:
+            await self._taken(Passage(in_all=0), "http://nowhere.invalid/", lambda: None, full=False)
+        except CameraError as error:
+            # It was there to tell that there is no such page.
+            return str(error) == UNKNOWN
+        return True
+
     async def _taken(self, passage: Passage, url: str, progress: Callable[[], None], *, full: bool) -> Shot:
         try:
             async with asyncio.timeout(self._within), passage.opened() as proxy, self._driven() as (driver, folder):
