@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from clankie_bridge.core.card import is_card
 from clankie_settings.clock import Clock, SystemClock
 from tests.soak import probes, troubles
 from tests.soak.crossing import Crossing
@@ -32,10 +33,8 @@ PAUSES = {"discord": 1.0, "gateway": 4.0, "model": 3.0, "way": 3.0}
 CAUGHT_UP = True
 """Whether what was said while no bridge listened must be answered as well. Source: ING-9."""
 
-CARDS_SWEPT = False
-"""Whether every card that a killed bridge left must be gone. A bridge looks for them behind the last message that the
-captain has of a room, so one stays where more was said after it, and handed over, before the bridge died: a fault that
-is known, and pinned here until it is mended. Source: ROOM-4."""
+CARDS_SWEPT = True
+"""Whether every card that a killed bridge left must be gone. Source: ROOM-4."""
 
 ASKED_AGAIN = 300
 """Deliveries at most that are asked for and handed over once more at the end."""
@@ -43,6 +42,7 @@ ASKED_AGAIN = 300
 START_WITHIN = timedelta(seconds=40)
 TELL_EVERY = timedelta(seconds=5)
 _LOOK = timedelta(milliseconds=200)
+_CARDS = timedelta(seconds=2)
 
 
 class SoakError(Exception):
@@ -179,6 +179,16 @@ class _Storm:
             await self.household.ready(each, self.plan.patience)
         if not await self._until(self._settled, self.plan.patience, "settling"):
             self.say("not everything has settled in time")
+        await self._swept()
+
+    async def _swept(self) -> None:
+        """Nobody waits for the cards of the dead, so they may go a moment after everything else."""
+        began = self.clock.elapsed()
+        while any(is_card(each.content) for each in await probes.posted(self.household.house)):
+            if self.clock.elapsed() - began > self.plan.patience:
+                self.say("not every card was swept in time")
+                return
+            await self.clock.sleep(_CARDS)
 
     def _settled(self) -> bool:
         glance = self.ledger.glance

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from clankie_bridge.core.card import CATEGORIES, Card, Later, Remove, Rest, Write, is_card, step, text
+from clankie_bridge.core.card import CATEGORIES, Card, Later, Remove, Rest, Seek, Write, is_card, step, text
 
 BEGAN = timedelta(hours=1)
 
@@ -40,6 +40,14 @@ def test_a_card_goes_with_its_turn_and_does_not_come_again() -> None:
     assert step(gone, after(60)) == Rest()
     assert step(gone.heard({"web": 9}), after(60)) == Rest()
     assert step(Card(BEGAN).heard({"web": 1}).ended(), after(60)) == Rest()
+
+
+@pytest.mark.requirement("ROOM-4")
+def test_a_card_that_may_be_there_unknown_is_sought_once_when_its_turn_ends() -> None:
+    doubtful = Card(BEGAN).heard({"web": 1}).written(text({"web": 1}), after(5), None, doubtful=True)
+    assert step(doubtful, after(6)) == Rest()
+    assert step(doubtful.ended(), after(6)) == Seek()
+    assert step(doubtful.ended().written("x", after(7), None), after(8)) == Rest()
 
 
 @pytest.mark.requirement("ROOM-4")

@@ -154,19 +154,27 @@ class Done:
     code: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What became of a card: its message, or none; ``doubtful`` where it may be in the room all the same."""
+
+    message_id: str | None
+    doubtful: bool = False
+
+
 class Surface(Protocol):
     """What he puts into a room besides words. Nothing of it ever raises, or is waited for by a turn."""
 
-    async def show(self, channel_id: str, text: str, nonce: str) -> str | None:
-        """Post a card without a notification; its message's id, or None where it cannot be there."""
+    async def show(self, channel_id: str, text: str, nonce: str) -> Shown:
+        """Post a card without a notification."""
         ...
 
     async def change(self, channel_id: str, message_id: str, text: str) -> bool:
         """Change a card; whether it is still there."""
         ...
 
-    async def remove(self, channel_id: str, message_id: str) -> None:
-        """Take a card away."""
+    async def remove(self, channel_id: str, message_id: str) -> bool:
+        """Take a card away; whether no more can be done about it."""
         ...
 
     async def react(self, channel_id: str, message_id: str, emoji: str) -> Done:

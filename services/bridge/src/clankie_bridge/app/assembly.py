@@ -30,6 +30,7 @@ from clankie_bridge.desk.room import Rooms
 from clankie_bridge.desk.screening import Screening
 from clankie_bridge.desk.signals import Progress, Signals
 from clankie_bridge.desk.standing import Standing
+from clankie_bridge.desk.sweeping import Sweeping
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.desk.waiting import Waiting
 from clankie_bridge.discord.directory import Directory
@@ -69,11 +70,12 @@ class _Common:
     pages: DiscordPages
     traces: DiscordTraces
     surface: DiscordSurface
+    sweeping: Sweeping
     cards: Cards
     directory: Directory
     bot: Myself
+    deliveries: Deliveries
     rooms: Rooms = field(default_factory=Rooms)
-    deliveries: Deliveries = field(default_factory=Deliveries)
     progress: Progress = field(default_factory=Progress)
 
 
@@ -90,6 +92,7 @@ class Parts:
     standing: Standing
     rooms: Rooms
     deliveries: Deliveries
+    sweeping: Sweeping
     cards: Cards
 
     @property
@@ -150,6 +153,7 @@ class Assembly:
             common.standing,
             common.rooms,
             common.deliveries,
+            common.sweeping,
             common.cards,
         )
 
@@ -166,7 +170,8 @@ class Assembly:
         gate, directory = Gate(self.clock, standing.proven), Directory()
         surface = DiscordSurface(rest, gate, self.clock, self.jitter, self.log)
         card = switched(directory, {key: room.card for key, room in self.settings.rooms.items()})
-        pages = DiscordPages(rest, gate, self.clock, self.jitter, self.log)
+        pages, deliveries = DiscordPages(rest, gate, self.clock, self.jitter, self.log), Deliveries()
+        sweeping = Sweeping(pages=pages, surface=surface, deliveries=deliveries, bot_id=self.bot_id, log=self.log)
         return _Common(
             captain=CaptainTurns(connection, PRESENCE),
             patience=patience,
@@ -178,9 +183,13 @@ class Assembly:
             pages=pages,
             traces=DiscordTraces(pages, self.bot_id),
             surface=surface,
-            cards=Cards(surface=surface, switch=card, tasks=tasks, crash=self.crash, clock=self.clock),
+            sweeping=sweeping,
+            cards=Cards(
+                surface=surface, sweeping=sweeping, switch=card, tasks=tasks, crash=self.crash, clock=self.clock
+            ),
             directory=directory,
             bot=Myself(directory, Names(self.settings.names)),
+            deliveries=deliveries,
         )
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
@@ -237,10 +246,8 @@ class Assembly:
             members=DiscordMembers(rest, common.gate),
             screening=screening,
             bot=common.bot,
-            deliveries=common.deliveries,
-            surface=common.surface,
+            sweeping=common.sweeping,
             evidence=self.evidence,
-            tasks=common.tasks,
             clock=self.clock,
             log=self.log,
         )
@@ -249,6 +256,7 @@ class Assembly:
             standing=common.standing,
             patience=common.patience,
             missing=missing,
+            sweeping=common.sweeping,
             policy=admitting(self.settings),
             rooms=common.rooms,
             tasks=common.tasks,

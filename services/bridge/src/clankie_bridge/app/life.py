@@ -135,6 +135,7 @@ class Bridge:
             group.create_task(parts.ingress.run())
             group.create_task(parts.absence.run())
             group.create_task(parts.catching_up.run())
+            group.create_task(parts.sweeping.run())
             group.create_task(parts.commands.run())
             group.create_task(parts.signals.run())
             group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))

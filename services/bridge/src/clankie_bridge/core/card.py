@@ -27,6 +27,7 @@ class Card:
         shown: What stands in the room, or last stood there; None before the first.
         shown_at: When that was written.
         message_id: The card's message, while it is there.
+        doubtful: Whether it may be there though no message is known.
         over: The turn has ended, or somebody took the card away: nothing more is shown.
     """
 
@@ -35,15 +36,16 @@ class Card:
     shown: str | None = None
     shown_at: timedelta = timedelta()
     message_id: str | None = None
+    doubtful: bool = False
     over: bool = False
 
     def heard(self, counts: Mapping[str, int]) -> "Card":
         """After newer counts; the latest replace those before."""
         return self if self.over else replace(self, counts=dict(counts))
 
-    def written(self, text: str, at: timedelta, message_id: str | None) -> "Card":
-        """After an attempt to write it; ``message_id`` is None where there is no message of it."""
-        return replace(self, shown=text, shown_at=at, message_id=message_id)
+    def written(self, text: str, at: timedelta, message_id: str | None, *, doubtful: bool = False) -> "Card":
+        """After an attempt to write it; ``message_id`` is None where no message of it is known."""
+        return replace(self, shown=text, shown_at=at, message_id=message_id, doubtful=doubtful)
 
     def ended(self) -> "Card":
         """After the turn's end."""
@@ -72,11 +74,16 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
+class Seek:
+    """Seek it in its room, and take it away."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rest:
     """Nothing to do until something is heard of."""
 
 
-Step = Write | Later | Remove | Rest
+Step = Write | Later | Remove | Seek | Rest
 """What is to be done about a card."""
 
 
@@ -86,7 +93,7 @@ def step(card: Card, now: timedelta) -> Step:
     Source: ROOM-4.
     """
     if card.over:
-        return Remove(card.message_id) if card.message_id is not None else Rest()
+        return _ending(card)
     if not card.counts:
         return Rest()
     said = text(card.counts)
@@ -98,6 +105,12 @@ def step(card: Card, now: timedelta) -> Step:
     else:
         due = card.shown_at + EDIT_EVERY
     return Write(said) if now >= due else Later(due)
+
+
+def _ending(card: Card) -> Step:
+    if card.message_id is not None:
+        return Remove(card.message_id)
+    return Seek() if card.doubtful else Rest()
 
 
 def is_card(words: str) -> bool:

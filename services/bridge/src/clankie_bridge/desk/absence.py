@@ -13,6 +13,7 @@ from clankie_bridge.core.missed import Channel
 from clankie_bridge.desk.missing import Missing
 from clankie_bridge.desk.room import Item, Room, Rooms, Said
 from clankie_bridge.desk.standing import Standing
+from clankie_bridge.desk.sweeping import Sweeping
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.discord.directory import channels_of
 from clankie_bridge.discord.payloads import Json, objects, snowflake
@@ -67,6 +68,7 @@ class Absence:
         standing: Standing,
         patience: Patience,
         missing: Missing,
+        sweeping: Sweeping,
         policy: Policy,
         rooms: Rooms,
         tasks: Tasks,
@@ -78,6 +80,7 @@ class Absence:
         self._standing = standing
         self._patience = patience
         self._missing = missing
+        self._sweeping = sweeping
         self._policy = policy
         self._rooms = rooms
         self._tasks = tasks
@@ -184,10 +187,14 @@ class Absence:
                 self._look_around()
 
     async def _read(self, session: _Session, channel: Channel, room: Room) -> None:
-        gap = missed.gap(channel, session.recorded.get(channel.channel_id), session.since, self._clock.now())
+        recorded = session.recorded.get(channel.channel_id)
+        if recorded is not None:
+            # A card may stand in front of the last message that the captain has: that one was said to a run at work.
+            self._sweeping.up_to(room, recorded)
+        gap = missed.gap(channel, recorded, session.since, self._clock.now())
         if gap is None:
             return
-        items = await self._missing.of(channel, gap)
+        items = await self._missing.of(room, channel, gap)
         self._put(room, items)
         turns = sum(isinstance(each, Said) for each in items)
         if turns:

@@ -6,11 +6,12 @@ from datetime import timedelta
 from typing import assert_never
 
 from clankie_bridge.core import card
-from clankie_bridge.core.card import Card, Later, Remove, Rest, Write
+from clankie_bridge.core.card import Card, Later, Remove, Rest, Seek, Write
 from clankie_bridge.core.crash_points import CARD_SHOWN
 from clankie_bridge.core.nonce import nonce
 from clankie_bridge.desk.pauses import pause
 from clankie_bridge.desk.room import Delivery, Room
+from clankie_bridge.desk.sweeping import Sweeping
 from clankie_bridge.desk.tasks import Tasks
 from clankie_bridge.ports import Surface
 from clankie_settings.clock import Clock
@@ -22,9 +23,17 @@ class Cards:
     """Shows the cards of all turns, each from a task of its own that no turn waits for."""
 
     def __init__(
-        self, *, surface: Surface, switch: Callable[[Room], bool], tasks: Tasks, crash: Crash, clock: Clock
+        self,
+        *,
+        surface: Surface,
+        sweeping: Sweeping,
+        switch: Callable[[Room], bool],
+        tasks: Tasks,
+        crash: Crash,
+        clock: Clock,
     ) -> None:
         self._surface = surface
+        self._sweeping = sweeping
         self._switch = switch
         self._tasks = tasks
         self._crash = crash
@@ -44,6 +53,10 @@ class Cards:
         if delivery.card is not None and not delivery.card.over:
             delivery.card = delivery.card.ended()
             self._follow(delivery)
+
+    def left(self, delivery: Delivery) -> None:
+        """A turn of an earlier life has ended, which may have shown a card at its last moment. Source: ROOM-4."""
+        self._sweeping.behind(delivery.room, delivery.message_id)
 
     @property
     def are_quiet(self) -> bool:
@@ -76,22 +89,30 @@ class Cards:
             case Later(at):
                 await pause(self._clock, at - now, stirred)
             case Write(text):
-                self._keep(delivery, text, await self._written(delivery, known, text))
+                await self._write(delivery, known, text)
                 self._crash.reach(CARD_SHOWN)
             case Remove(message_id):
                 self._keep(delivery, known.shown or "", None)
-                await self._surface.remove(delivery.room.channel_id, message_id)
+                if not await self._surface.remove(delivery.room.channel_id, message_id):
+                    self._sweeping.take(delivery.room, message_id)
+            case Seek():
+                self._keep(delivery, known.shown or "", None)
+                self._sweeping.behind(delivery.room, delivery.message_id)
             case _:
                 assert_never(due)
         return True
 
-    async def _written(self, delivery: Delivery, known: Card, text: str) -> str | None:
+    async def _write(self, delivery: Delivery, known: Card, text: str) -> None:
         channel_id, message_id = delivery.room.channel_id, known.message_id
-        if message_id is None:
-            return await self._surface.show(channel_id, text, nonce("card", channel_id, delivery.id, 1))
-        return message_id if await self._surface.change(channel_id, message_id, text) else None
+        if message_id is not None:
+            is_there = await self._surface.change(channel_id, message_id, text)
+            self._keep(delivery, text, message_id if is_there else None)
+            return
+        async with delivery.room.showing:
+            shown = await self._surface.show(channel_id, text, nonce("card", channel_id, delivery.id, 1))
+            self._keep(delivery, text, shown.message_id, doubtful=shown.doubtful)
 
-    def _keep(self, delivery: Delivery, text: str, message_id: str | None) -> None:
+    def _keep(self, delivery: Delivery, text: str, message_id: str | None, *, doubtful: bool = False) -> None:
         # What was heard while Discord answered stands beside it.
         if delivery.card is not None:
-            delivery.card = delivery.card.written(text, self._clock.elapsed(), message_id)
+            delivery.card = delivery.card.written(text, self._clock.elapsed(), message_id, doubtful=doubtful)

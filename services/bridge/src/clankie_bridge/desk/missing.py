@@ -4,18 +4,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from clankie_bridge.core import addressing, card, missed, unfurling
+from clankie_bridge.core import addressing, missed, unfurling
 from clankie_bridge.core.lateness import is_answered_still
 from clankie_bridge.core.message import DEFAULT, REPLY, Message
 from clankie_bridge.core.missed import Channel, Gap
-from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.myself import Myself
-from clankie_bridge.desk.room import Item, Said, Talk
+from clankie_bridge.desk.room import Item, Room, Said, Talk
 from clankie_bridge.desk.screening import Screening, Verdict
-from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.desk.sweeping import Sweeping
 from clankie_bridge.discord.members import DiscordMembers
 from clankie_bridge.discord.pages import DiscordPages
-from clankie_bridge.ports import Evidence, Happened, Log, Surface
+from clankie_bridge.ports import Evidence, Happened, Log
 from clankie_settings import bounds
 from clankie_settings.clock import Clock
 
@@ -27,7 +26,7 @@ _NEWEST: Final = (1 << 63) - 1
 
 
 class Missing:
-    """Reads a room back, judges what it finds as if it came just now, and clears away what nobody looks after."""
+    """Reads a room back, and judges what it finds as if it came just now."""
 
     def __init__(
         self,
@@ -36,10 +35,8 @@ class Missing:
         members: DiscordMembers,
         screening: Screening,
         bot: Myself,
-        deliveries: Deliveries,
-        surface: Surface,
+        sweeping: Sweeping,
         evidence: Evidence,
-        tasks: Tasks,
         clock: Clock,
         log: Log,
     ) -> None:
@@ -47,19 +44,18 @@ class Missing:
         self._members = members
         self._screening = screening
         self._bot = bot
-        self._deliveries = deliveries
-        self._surface = surface
+        self._sweeping = sweeping
         self._evidence = evidence
-        self._tasks = tasks
         self._clock = clock
         self._log = log
 
-    async def of(self, channel: Channel, gap: Gap) -> list[Item]:
+    async def of(self, room: Room, channel: Channel, gap: Gap) -> list[Item]:
         """What was missed in a room, oldest first: what may become a turn, and the talk just in front of that."""
         items: list[Item] = []
-        for each in await self._messages(channel, gap):
+        found = await self._messages(channel, gap)
+        self._sweeping.found(room, found)
+        for each in found:
             message = replace(each, channel_type=channel.type)
-            self._clear(message)
             if self._screening.is_new(message) and (item := await self._item(message, channel)) is not None:
                 items.append(item)
         kept = missed.with_talk([isinstance(each, Said) for each in items])
@@ -103,11 +99,3 @@ class Missing:
         if message.author.id == self._bot.id or message.type not in (DEFAULT, REPLY):
             return False
         return is_answered_still(message.sent_at, now, addressed=True)
-
-    def _clear(self, message: Message) -> None:
-        """Take a card away whose turn nobody here shows. Source: ROOM-4."""
-        if message.author.id != self._bot.id or not card.is_card(message.content):
-            return
-        shown = {each.card.message_id for each in self._deliveries if each.card is not None}
-        if message.id not in shown:
-            self._tasks.spawn(self._surface.remove(message.channel_id, message.id), "card")

@@ -116,6 +116,8 @@ class Room:
         busy: Whether somebody works on ``waiting``.
         open: Deliveries of this room that are not complete.
         held: How many readings of what was missed here have to end before anything goes on.
+        showing: Held while a card is shown: whoever looks for cards that were left needs its message's id.
+        swept: Whether this life has looked for cards that an earlier one left here.
     """
 
     channel_id: str
@@ -131,6 +133,8 @@ class Room:
     busy: bool = False
     open: int = 0
     held: int = 0
+    showing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    swept: bool = False
 
     def remember(self, message: Message) -> None:
         """Add a message to the window, where the window is complete."""

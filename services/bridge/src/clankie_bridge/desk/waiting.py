@@ -75,6 +75,8 @@ class Waiting:
             self._record(delivery, Happened.FAILED, "result_lost")
         finally:
             self._cards.end(delivery)
+            if delivery.inherited:
+                self._cards.left(delivery)
             self._deliveries.close(delivery)
 
     async def _settled(self, delivery: Delivery) -> Settled:

@@ -12,7 +12,7 @@ from clankie_bridge.discord.payloads import Json, snowflake
 from clankie_bridge.discord.rest import Answer, Rest
 from clankie_bridge.discord.send import Gate, is_final, refusal_code
 from clankie_bridge.errors import DiscordAway
-from clankie_bridge.ports import Done, Log
+from clankie_bridge.ports import Done, Log, Shown
 from clankie_settings.clock import Clock
 
 ATTEMPTS: Final = 4
@@ -35,8 +35,8 @@ class DiscordSurface:
         self._jitter = jitter
         self._log = log
 
-    async def show(self, channel_id: str, text: str, nonce: str) -> str | None:
-        """Post a card without a notification; its message's id, or None where it cannot be there.
+    async def show(self, channel_id: str, text: str, nonce: str) -> Shown:
+        """Post a card without a notification; doubtful where the last of a few attempts got no answer either.
 
         Source: ROOM-4, ROOM-6.
         """
@@ -49,7 +49,9 @@ class DiscordSurface:
         }
         await self._gate.passed(channel_id)
         answer = await self._tried("POST", channel_id, f"/channels/{channel_id}/messages", payload)
-        return snowflake(answer.fields.get("id")) if answer is not None and answer.ok else None
+        if answer is None:
+            return Shown(None, doubtful=True)
+        return Shown(snowflake(answer.fields.get("id")) if answer.ok else None)
 
     async def change(self, channel_id: str, message_id: str, text: str) -> bool:
         """Change a card, once; whether it is still there."""
@@ -62,9 +64,9 @@ class DiscordSurface:
             await self._clock.sleep(min(timedelta(seconds=answer.wait_s), _LONGEST_WAIT))
         return answer.status != HTTPStatus.NOT_FOUND
 
-    async def remove(self, channel_id: str, message_id: str) -> None:
-        """Take a card away; one that is gone is gone."""
-        await self._tried("DELETE", channel_id, f"/channels/{channel_id}/messages/{message_id}")
+    async def remove(self, channel_id: str, message_id: str) -> bool:
+        """Take a card away; one that is gone is gone. False where a few attempts got no final answer."""
+        return await self._tried("DELETE", channel_id, f"/channels/{channel_id}/messages/{message_id}") is not None
 
     async def react(self, channel_id: str, message_id: str, emoji: str) -> Done:
         """Put an emoji on a message: a Unicode one, or a custom one as ``name:id``."""
