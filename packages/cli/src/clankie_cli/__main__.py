@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from clankie_cli import backup, cancel, doctor, exits, forget, init, send, status, tail, tokens, trail, up
+from clankie_cli import backup, cancel, doctor, evaluation, exits, forget, init, send, status, tail, tokens, trail, up
 from clankie_cli.commands import Chosen, chosen
 from clankie_cli.errors import CannotRun, NotReachable, RefusedError
 from clankie_settings.environment import SettingsError, process_environment
@@ -50,14 +50,23 @@ def _done(asked: Chosen, env: Mapping[str, str]) -> int:
             return asyncio.run(cancel.run(env, asked.text("receipt"), as_json=asked.flag("json")))
         case "trail":
             return asyncio.run(trail.run(env, trail.target(asked.text("name")), asked.printing))
-        case "backup":
-            return asyncio.run(backup.run(env, asked.path, as_json=asked.flag("json")))
-        case "restore":
-            return asyncio.run(backup.restore(env, asked.text("path"), asked.restoring))
-        case "forget":
-            return asyncio.run(forget.run(env, asked.forgotten, asked.forgetting))
+        case "backup" | "restore" | "forget":
+            return asyncio.run(_kept(asked, env))
+        case "eval":
+            return asyncio.run(evaluation.run(env, asked.rest))
         case _:
             return tokens.run(env, asked.text("of"))
+
+
+async def _kept(asked: Chosen, env: Mapping[str, str]) -> int:
+    """Do what concerns everything durable."""
+    match asked.command:
+        case "backup":
+            return await backup.run(env, asked.path, as_json=asked.flag("json"))
+        case "restore":
+            return await backup.restore(env, asked.text("path"), asked.restoring)
+        case _:
+            return await forget.run(env, asked.forgotten, asked.forgetting)
 
 
 def _said(text: str, code: int) -> int:

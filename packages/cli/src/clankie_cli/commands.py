@@ -24,10 +24,12 @@ SEND_CODES: Final = """exit codes:
 class Chosen:
     """What the command line says."""
 
-    def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, rest: Sequence[str]) -> None:
         self._given: dict[str, Any] = vars(given)
         self._refuse: Callable[[str], NoReturn] = self._given.get("refuse", parser.error)
         self.command: str = given.command
+        self.rest: tuple[str, ...] = (*rest,)
+        """What the eval reads itself."""
         if self.command == "send":
             self.message = self._message()
 
@@ -105,7 +107,10 @@ class Chosen:
 def chosen(arguments: Sequence[str] | None) -> Chosen:
     """What these arguments ask for; a wrong command line ends the program with its usage and 2."""
     parser = _parser()
-    return Chosen(parser, parser.parse_args(arguments))
+    given, rest = parser.parse_known_args(arguments)
+    if rest and given.command != "eval":
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return Chosen(parser, given, rest)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -139,6 +144,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_backup(commands.add_parser("backup", help="make one file of everything durable, while he runs or not"))
     _add_restore(commands.add_parser("restore", help="take a backup back, into a state folder that nobody uses"))
     _add_forget(commands.add_parser("forget", help="forget what was said in a room, or what a person said anywhere"))
+    commands.add_parser(
+        "eval", add_help=False, help="play the same cases in three ways of thinking, and compare; eval --help says how"
+    )
     token = commands.add_parser("token", help="print a token, for curl")
     token.add_argument("of", choices=sorted(tokens.NAMES), help="whose: the bridge's at the captain, or your own")
     return parser

@@ -310,8 +310,10 @@ class BridgeSettings(SharedSettings):
 
 
 class LaunchSettings(_ModelSettings):
-    """What ``clankie up`` reads besides."""
+    """What ``clankie up`` and ``clankie eval`` read besides."""
 
     discord_bot_token: SecretStr | None = None
     stage_port: Annotated[int, Field(ge=0, le=65_535)] = 4320
     """The stage's port on loopback."""
+    eval_judge: ModelName | None = None
+    """The model that judges in ``clankie eval``; unset, the one that thinks. Source: LOOP-8."""
