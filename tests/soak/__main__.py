@@ -22,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--seed", default=None, help="the dice; a fresh one unless given, and always printed")
     parser.add_argument("--deliveries", type=int, default=1_000, help="accepted deliveries, at least (1000)")
-    parser.add_argument("--minutes", type=float, default=15.0, help="how long people talk at most (15)")
+    parser.add_argument("--minutes", type=float, default=30.0, help="how long people talk at most (30)")
     parser.add_argument("--patience", type=float, default=3.0, help="minutes in which everything settles then (3)")
     parser.add_argument(
         "--catch-up",

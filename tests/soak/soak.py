@@ -69,14 +69,14 @@ class Plan:
 
     seed: str
     deliveries: int = 1_000
-    most: timedelta = timedelta(minutes=15)
+    most: timedelta = timedelta(minutes=30)
     patience: timedelta = timedelta(minutes=3)
     pace: float = 0.25
     wrong_s: tuple[float, float] = (0.5, 2.5)
     kinds: tuple[str, ...] = tuple(PAUSES)
     services: tuple[Service, ...] = SERVICES
     commands: Mapping[Service, Sequence[str]] = field(default_factory=lambda: COMMANDS)
-    work: tuple[int, int] = (5, 40)
+    work: tuple[int, int] = (10, 60)
     caught_up: bool = CAUGHT_UP
 
 

@@ -44,10 +44,10 @@ FROZEN_S: Final = (1.0, 5.0)
 PATIENCE: Final = 0.8
 """How often a service is let do some work before something else happens to it."""
 
-BACK_WITHIN: Final = timedelta(seconds=20)
+BACK_WITHIN: Final = timedelta(seconds=60)
 """How long that is waited for: a busy machine is slow, and a lost message comes never."""
 
-STUCK_AFTER: Final = timedelta(seconds=8)
+STUCK_AFTER: Final = timedelta(seconds=15)
 """After this long without a move troubles are dealt all the same."""
 
 UNTROUBLED_S: Final = (0.2, 2.0)
