@@ -33,6 +33,12 @@ class ToldWorkshop(Workshop):
         progress()
         return self._make("paintings", prompt, "picture")
 
+    async def file(self, path: str) -> str:
+        self.asked.append((path,))
+        if self.reason is not None:
+            raise NotMadeError(self.reason)
+        return f"what stands in {path}"
+
     def _make(self, folder: str, content: str, title: str) -> Artifact:
         if self.reason is not None:
             raise NotMadeError(self.reason)

@@ -166,6 +166,12 @@ ARTIFACT_BYTES: Final = 8 * 1024 * 1024
 ARTIFACT_FOLDER_BYTES: Final = 512 * 1024 * 1024
 """What one tool's files take on disk at most; beyond it those go that were longest unused. Source: ART-2."""
 
+READ_FILE_BYTES: Final = 64 * 1024
+"""Largest file of the workspace that a tool reads, in bytes. Source: GRANT-2."""
+
+PATH_CHARS: Final = 1_024
+"""Longest path that a tool takes, in characters. Source: GRANT-2."""
+
 ARTIFACTS: Final = 4
 """Artifacts a reply carries at most. Source: wire.md."""
 

@@ -252,6 +252,8 @@ class CaptainSettings(_ModelSettings):
     """Actors who may be granted machine tools; empty grants nothing. Source: GRANT-2, GRANT-3."""
     system_rooms: RoomKeys = ()
     """Rooms with a durable system lane of their own. Source: GRANT-2."""
+    workspace: Path | None = None
+    """The folder that machine tools work in; unset, ``workspace`` in the state folder. Source: GRANT-2, GRANT-4."""
     stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = bounds.STALL_AFTER.total_seconds()
     """Seconds without any event after which a run is aborted. Source: FAIL-1."""
     live_runs: Annotated[int, Field(ge=1, le=1_000)] = bounds.LIVE_RUNS

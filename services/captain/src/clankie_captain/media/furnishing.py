@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -15,7 +16,9 @@ from clankie_captain.media.film_program import film_program
 from clankie_captain.media.painting import ADDRESS, Painter
 from clankie_captain.media.passage import Passage
 from clankie_captain.media.workshop import MediaWorkshop
+from clankie_captain.media.workspace import Workspace, prepared
 from clankie_settings import bounds
+from clankie_settings.clock import RandomIds
 from clankie_settings.schema import CaptainSettings
 
 REMEDIES: Final[dict[Lack, str]] = {
@@ -35,10 +38,11 @@ def furnished(settings: CaptainSettings, passage: Callable[[], Passage] = Passag
     """The workshop; close it with ``aclose``.
 
     Raises:
-        ConfigurationError: A model for pictures is configured, and no key for it.
+        ConfigurationError: A model for pictures is configured, and no key for it, or the workspace is no place for one.
     """
     root = settings.discord_attachment_root
-    return MediaWorkshop(root, Draughtsman(), _camera(settings, passage), _painter(settings))
+    workspace = Workspace(_folder(settings), RandomIds())
+    return MediaWorkshop(root, Draughtsman(), _camera(settings, passage), _painter(settings), workspace)
 
 
 def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None:
@@ -55,6 +59,13 @@ def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None
             "CLANKIE_IMAGE_MODEL needs a key: set OPENAI_API_KEY, or CLANKIE_IMAGE_BASE_URL to a server of your own"
         )
     return name, key.get_secret_value() if key is not None else None, settings.image_base_url or ADDRESS
+
+
+def _folder(settings: CaptainSettings) -> Path:
+    _, is_file, path = (settings.database_url or "").partition("sqlite+aiosqlite:///")
+    chosen = settings.workspace or settings.state / "workspace"
+    databases = (Path(path),) if is_file and path else ()
+    return prepared(chosen, settings.state, settings.discord_attachment_root, databases)
 
 
 def _camera(settings: CaptainSettings, passage: Callable[[], Passage]) -> Camera | None:
