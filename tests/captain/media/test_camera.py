@@ -106,18 +106,9 @@ async def test_a_page_with_many_parts_is_shown_with_all_of_them(site: Site, came
     assert {each for each in site.asked if each.startswith("/part")} == {f"/part{n}" for n in range(100)}
 
 
-@pytest.mark.requirement("SEC-3")
-async def test_nothing_on_this_machine_is_reached_whatever_a_page_tries(site: Site, camera: Camera) -> None:
-    async with forbidden() as place:
-        places = [f"127.0.0.1:{place.port}", f"localhost:{place.port}", f"[::1]:{place.port}", "here.example",
-                  "127.0.0.1", "[::1]", "169.254.169.254", "metadata.example", "10.0.0.1"]  # fmt: skip
-
-        async def leading(request: web.Request) -> web.StreamResponse:
-            raise web.HTTPFound(f"http://{request.query['to']}/redirected")
-
-        site.pages["/leading"] = leading
-        site.pages["/"] = html(f"""{RED}<script>
-          const done = [];
+def trying(places: list[str], port: int) -> str:
+    """A page that asks for each place in every way that a page has."""
+    return f"""{RED}<script>
           for (const to of {places}) {{
             for (const tag of ["img", "iframe", "script", "video", "embed"]) {{
               for (const url of [`http://${{to}}/x`, `/leading?to=${{to}}`]) {{
@@ -134,14 +125,27 @@ async def test_nothing_on_this_machine_is_reached_whatever_a_page_tries(site: Si
             fetch(`http://${{to}}/x`, {{mode: "no-cors"}}).catch(() => 0);
             fetch(`https://${{to}}/x`, {{mode: "no-cors"}}).catch(() => 0);
             window.open(`http://${{to}}/x`);
-            const stun = `stun:${{to.includes(":") ? to : to + ":{place.port}"}}`;
+            const stun = `stun:${{to.includes(":") ? to : to + ":{port}"}}`;
             try {{
               const peer = new RTCPeerConnection({{iceServers: [{{urls: [stun]}}]}});
               peer.createDataChannel("x"); peer.createOffer().then(offer => peer.setLocalDescription(offer));
             }} catch (e) {{}}
           }}
           const frame = document.createElement("iframe"); frame.src = "file:///etc/passwd"; document.body.append(frame);
-        </script>""")
+        </script>"""
+
+
+@pytest.mark.requirement("SEC-3")
+async def test_nothing_on_this_machine_is_reached_whatever_a_page_tries(site: Site, camera: Camera) -> None:
+    async with forbidden() as place:
+        places = [f"127.0.0.1:{place.port}", f"localhost:{place.port}", f"[::1]:{place.port}", "here.example",
+                  "127.0.0.1", "[::1]", "169.254.169.254", "metadata.example", "10.0.0.1"]  # fmt: skip
+
+        async def leading(request: web.Request) -> web.StreamResponse:
+            raise web.HTTPFound(f"http://{request.query['to']}/redirected")
+
+        site.pages["/leading"] = leading
+        site.pages["/"] = html(trying(places, place.port))
         shot = await take(camera)
         assert shot.status == 200
         assert place.reached == []

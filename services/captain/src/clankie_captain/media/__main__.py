@@ -1,7 +1,7 @@
 """``python -m clankie_captain.media``: say as JSON whether films can be taken apart, and by what. Source: OPS-9.
 
-With ``pages SANDBOX PROGRAM`` (``on`` or ``off``, and a path or nothing) it starts a browser, and says whether web pages
-can be shown.
+With ``pages SANDBOX PROGRAM`` (``on`` or ``off``, and a path or nothing) it starts a browser, and says whether web
+pages can be shown.
 """
 
 import asyncio

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -118,14 +119,13 @@ class Camera:
 
     async def _taken(self, passage: Passage, url: str, progress: Callable[[], None], *, full: bool) -> Shot:
         try:
-            async with asyncio.timeout(self._within), passage.opened() as proxy, self._driven() as (driver, folder):
+            async with asyncio.timeout(self._within), passage.opened() as proxy, self._driven() as driver:
                 errand = {
                     "url": url,
                     "full": full,
                     "program": str(self._browser.program),
                     "sandbox": self._browser.sandbox,
                     "proxy": proxy,
-                    "folder": folder,
                 }
                 return await _shot(driver, errand, progress)
         except CameraError as error:
@@ -138,13 +138,15 @@ class Camera:
             raise CameraError(_FAILED) from None
 
     @asynccontextmanager
-    async def _driven(self) -> AsyncGenerator[tuple[subprocess.Process, str]]:
-        """A driver and the folder that its browser may write to; neither they nor it are there afterwards."""
+    async def _driven(self) -> AsyncGenerator[subprocess.Process]:
+        """A driver, with a folder that its browser may write to; neither they nor it are there afterwards."""
         folder = tempfile.mkdtemp(prefix="clankie-")
         try:
-            async with leashed(self._command) as driver:
+            # Whatever the browser or what drives it writes goes with the folder.
+            own = {"HOME": folder, "TMPDIR": folder, "PATH": os.defpath}
+            async with leashed(self._command, own) as driver:
                 try:
-                    yield driver, folder
+                    yield driver
                 finally:
                     # The browser has a group of its own. While its driver lives, it can be found, and is buried by it.
                     end(kin(driver.pid))

@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 from asyncio import StreamReader, StreamWriter, subprocess
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Final, cast
 
 GRACE: Final = timedelta(seconds=1)
@@ -23,8 +24,10 @@ class ProgramError(Exception):
 
 
 @asynccontextmanager
-async def leashed(command: Sequence[str]) -> AsyncGenerator[subprocess.Process]:
-    """A program with pipes for stdin and stdout, and the end of its whole group.
+async def leashed(
+    command: Sequence[str], environment: Mapping[str, str] = MappingProxyType({})
+) -> AsyncGenerator[subprocess.Process]:
+    """A program with pipes for stdin and stdout, nothing but ``environment``, and the end of its whole group.
 
     Raises:
         OSError: It cannot be started.
@@ -35,7 +38,7 @@ async def leashed(command: Sequence[str]) -> AsyncGenerator[subprocess.Process]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         # Nothing of the captain's is anything to it: no key, no token, no folder.
-        env=dict(_ENVIRONMENT),
+        env={**_ENVIRONMENT, **environment},
         cwd="/",
         start_new_session=True,
     )

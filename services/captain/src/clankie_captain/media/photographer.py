@@ -13,15 +13,17 @@ import signal
 import sys
 from collections.abc import Awaitable
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from clankie_captain.media.kin import adopt, bury, held, kin
 from clankie_settings import bounds
+from clankie_settings.clock import SystemClock
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, FloatRect, Page
 
-LOOK_EVERY_S: Final = 0.25
+LOOK_EVERY: Final = timedelta(milliseconds=250)
 """How often the browser's memory is looked at."""
 
 QUIET_S: Final = 3.0
@@ -88,7 +90,6 @@ async def show(errand: dict[str, Any]) -> None:
                 args=flags(errand["proxy"]),
                 chromium_sandbox=errand["sandbox"],
                 headless=True,
-                env={**os.environ},
             )
         except Error:
             raise PageError("unstarted") from None
@@ -167,11 +168,11 @@ async def _heavy() -> None:
     Raises:
         PageError: The browser holds more than it may.
     """
-    me = os.getpid()
+    me, clock = os.getpid(), SystemClock()
     while True:
         if held(await asyncio.to_thread(kin, me)) > bounds.PAGE_MEMORY:
             raise PageError("heavy")
-        await asyncio.sleep(LOOK_EVERY_S)
+        await clock.sleep(LOOK_EVERY)
 
 
 async def _gone(browser: "Browser") -> None:
@@ -216,8 +217,6 @@ async def main() -> None:
     # Should the captain be gone by then, nobody else ends this.
     asyncio.get_running_loop().call_later(bounds.PAGE_TIME.total_seconds(), _leave)
     errand = json.loads(await asyncio.to_thread(sys.stdin.buffer.read))
-    # Whatever the browser or what drives it writes goes with the folder.
-    os.environ.update(HOME=errand["folder"], TMPDIR=errand["folder"], PATH=os.defpath)
     try:
         await show(errand)
     except PageError as fault:
