@@ -4,7 +4,7 @@ import hashlib
 import io
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from PIL import Image
 
 from clankie_bridge.core import crash_points
 from clankie_bridge.core.artifacts import LARGEST
+from clankie_stage.discord.scenery import GUILD_ID
 from clankie_stage.provider.beats import Step
 from clankie_stage.provider.steps import call, calls, gated, text
 from tests.system.house import BRIDGE, House, whole_house
@@ -25,12 +26,32 @@ pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module")]
 DRAWN = "drawn"
 
 
+ROOMS = [str(1_310_000_000_000_009_000 + number) for number in range(40)]
+QUIET = "".join(f'[rooms."{GUILD_ID}:{room}"]\ncard = false\n' for room in ROOMS)
+"""No cards, which a slow drawing would have, and which are messages as well."""
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with whole_house(tmp_path_factory.mktemp("artifacts")) as running:
+    async with whole_house(tmp_path_factory.mktemp("artifacts"), toml=QUIET) as running:
         # Discord has forgotten every nonce: nothing here is saved by one.
         await running.stage.call("behave", nonce_window_s=-1)
         yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def free_rooms() -> Iterator[str]:
+    return iter(ROOMS)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def scene(house: House, free_rooms: Iterator[str]) -> Scene:
+    """A room of the test's own, without cards."""
+    await house.provider.reset()
+    await house.provider.habits(default="unscripted")
+    room = next(free_rooms)
+    await house.stage.call("create_room", name=f"drawings-{room}", room_id=room)
+    return Scene(house, room, f"drawings-{room}")
 
 
 def drawing(about: str) -> Step:
