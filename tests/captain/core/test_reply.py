@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clankie_captain.core.artifacts import artifact
 from clankie_captain.core.reply import Missing, Said, Silence, read_reply, visible
 from clankie_captain.core.silence import MARKER
 from clankie_settings import bounds
@@ -36,6 +37,21 @@ UNSEEN = {
 @pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN.keys())
 def test_a_reply_that_nobody_could_see_is_missing_and_never_silence(text: str | None) -> None:
     assert read_reply(text) == Missing()
+
+
+@pytest.mark.requirement("ART-2")
+@pytest.mark.parametrize("text", [*UNSEEN.values(), "<tool_call>{}</tool_call>"], ids=[*UNSEEN, "only tool syntax"])
+def test_a_picture_without_words_goes_out_by_its_name(text: str | None) -> None:
+    """C60."""
+    made = artifact("diagrams", b"a", "image/png", "How it works")
+    assert read_reply(text, ("draw_diagram",), (made,)) == Said(made.filename, (made,))
+
+
+@pytest.mark.requirement("ROOM-1", "ART-2")
+def test_a_picture_goes_with_words_and_is_not_shown_where_he_stays_silent() -> None:
+    made = artifact("diagrams", b"a", "image/png", "How it works")
+    assert read_reply("Here", (), (made,)) == Said("Here", (made,))
+    assert read_reply(MARKER, (), (made,)) == Silence()
 
 
 @pytest.mark.parametrize("text", ["a", "…", "?", "👍", "한", "`x`", "\u200bhi", "1", "\u3164x", "é", "…\u0301"])

@@ -40,16 +40,21 @@ def read_reply(text: str | None, tools: Collection[str] = (), artifacts: tuple[A
     """What a finished response amounts to.
 
     ``tools`` names the tools that were offered, so that a call that was only written is known. Text over the wire's
-    limit is cut there, with an ellipsis. ``artifacts`` go with words; where he stays silent nothing is shown.
+    limit is cut there, with an ellipsis. ``artifacts`` go with the words; without any they go by their names, and where
+    he stays silent nothing is shown.
     """
     if text is None or not visible(text):
-        return Missing()
+        return _shown(artifacts)
     if is_silence(text):
         return Silence()
     words = without_marker_lines(cleaned(text, tools))
     if not visible(words):
-        return Missing()
+        return _shown(artifacts)
     return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…", artifacts)
+
+
+def _shown(artifacts: tuple[Artifact, ...]) -> Said | Missing:
+    return Said(", ".join(each.filename for each in artifacts), artifacts) if artifacts else Missing()
 
 
 def visible(text: str) -> bool:
