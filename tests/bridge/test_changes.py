@@ -2,6 +2,7 @@
 
 import pytest
 
+from clankie_settings.wire.problem import Problem
 from clankie_stage.app import Stage
 from tests.bridge.conftest import RunningBridge, StartBridge
 from tests.bridge.loopback_captain import LoopbackCaptain, echo, silent
@@ -149,9 +150,31 @@ async def test_a_message_deleted_on_its_way_to_a_captain_that_is_down_is_never_h
     deleted = stage.control.say("Ann", "Clankie, never mind")["id"]
     await bridge.log.until("captain_away")
     stage.control.delete(deleted)
+    stage.control.say("Ann", "whatever", room="@Ann")
+    await bridge.log.until("not_admitted")  # so the deletion was seen as well
     last = stage.control.say("Bob", "Clankie, me")["id"]
     await captain.up()
     await captain.until_receipts(last)
     await bridge.ended()
     assert list(captain.turns) == [first, last]
     assert outcome(bridge, deleted) == ["withdrawn"]
+
+
+@pytest.mark.requirement("ING-7")
+async def test_a_message_deleted_while_the_captain_has_no_space_left_is_not_asked_about(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    """A captain whose disk is full keeps nothing of what it is given."""
+    captain.think = echo
+    bridge = await start()
+    captain.refuse = Problem(title="x", status=507, detail="x", code="store_full")
+    said = stage.control.say("Ann", "Clankie, hello")["id"]
+    await bridge.log.until("captain_in_trouble")
+    stage.control.delete(said)
+    stage.control.say("Ann", "whatever", room="@Ann")
+    await bridge.log.until("not_admitted")  # so what came before that was seen as well
+    captain.refuse = None
+    await captain.until_receipts(stage.control.say("Bob", "Clankie, and me?")["id"])
+    await bridge.ended()
+    assert outcome(bridge, said) == ["withdrawn"]
+    assert not calls(captain, "DELETE")

@@ -37,7 +37,7 @@ INVALID: Final = "invalid_trigger"
 CATCH_UP: Final = "catch_up"
 """Evidence code of a message that waits for a catch-up turn, or that carries one. Source: ING-4."""
 
-NOT_REACHED: Final = frozenset({"no_connection", "draining"})
+NOT_REACHED: Final = frozenset({"no_connection", "draining", "store_full"})
 """Causes of a failed hand-over that surely left nothing with the captain."""
 
 
