@@ -37,6 +37,8 @@ UPDATE = tool(
     "send_text_update", parameters={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 )
 
+DRAW = tool("draw_diagram", parameters={"type": "object", "properties": {"diagram": {"type": "object"}}})
+
 
 def test_it_names_everything_it_heard_since_its_last_answer_in_order() -> None:
     history = [*spoke("zero"), said("Ann, I heard “zero”."), *spoke("one", "two"), *spoke("three")]
@@ -75,7 +77,7 @@ def test_a_message_of_a_picture_alone_is_heard_without_words() -> None:
     image: JsonObject = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
     history: list[JsonObject] = [{"role": "user", "content": [text, image]}]
     assert heard(history) == [Heard("Ann", "")]
-    assert words(rehearse(history, [])) == "Ann, I heard something without words."
+    assert words(rehearse(history, [])) == "Ann, I heard something without words.\nI was shown 1 picture."
 
 
 def test_a_prompt_without_fences_is_heard_whole() -> None:
@@ -116,6 +118,27 @@ def test_it_takes_another_tool_that_needs_only_texts_or_none() -> None:
     (wanted,) = [beat for beat in rehearse(spoke("use a tool"), [number, tool()]).beats if isinstance(beat, Call)]
     assert (wanted.name, json.loads("".join(wanted.pieces))) == ("look", {"what": "use a tool"})
     assert words(rehearse(spoke("use a tool"), [number])) == "Ann, I heard “use a tool”."
+
+
+def test_asked_to_draw_it_draws_what_it_heard_once_and_not_without_the_tool() -> None:
+    history = spoke("First this", "then draw it")
+    (wanted,) = [beat for beat in rehearse(history, [UPDATE, DRAW]).beats if isinstance(beat, Call)]
+    drawn = json.loads("".join(wanted.pieces))
+    assert wanted.name == "draw_diagram"
+    assert [each["label"] for each in drawn["diagram"]["steps"]] == ["First this", "then draw it"]
+    assert drawn["diagram"]["links"] == [{"source": "0", "target": "1"}]
+    again = rehearse([*history, called("a"), result("a")], [UPDATE, DRAW])
+    assert not [beat for beat in again.beats if isinstance(beat, Call)]
+    assert "“then draw it”" in words(rehearse(history, [UPDATE]))
+
+
+@pytest.mark.parametrize(("count", "said_of_it"), [(1, "I was shown 1 picture."), (3, "I was shown 3 pictures.")])
+def test_it_says_how_many_pictures_it_was_shown(count: int, said_of_it: str) -> None:
+    picture: JsonObject = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    content: list[JsonObject] = [{"type": "text", "text": block("look")}, *[picture] * count]
+    message: JsonObject = {"role": "user", "content": content}
+    assert said_of_it in words(rehearse([message], []))
+    assert "shown" not in words(rehearse([message, said("Nice"), *spoke("hello")], []))
 
 
 def test_asked_to_stay_silent_it_answers_the_marker_alone() -> None:
@@ -160,9 +183,9 @@ def test_nothing_new_is_said_to_be_so() -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_kept_for_the_words_that_it_quotes(rule: str) -> None:
     for asked in re.findall(r"“([^”]+)”", rule):
-        ordinary = rehearse(spoke("hello there"), [UPDATE])
-        assert rehearse(spoke(asked), [UPDATE]).beats != ordinary.beats
-        assert words(rehearse(spoke(asked), [UPDATE])) != f"Ann, I heard “{asked}”." or "slow" in asked
+        ordinary = rehearse(spoke("hello there"), [UPDATE, DRAW])
+        assert rehearse(spoke(asked), [UPDATE, DRAW]).beats != ordinary.beats
+        assert words(rehearse(spoke(asked), [UPDATE, DRAW])) != f"Ann, I heard “{asked}”." or "slow" in asked
 
 
 async def test_the_provider_rehearses_by_default() -> None:

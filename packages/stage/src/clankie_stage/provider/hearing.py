@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clankie_stage.provider.shapes import JsonObject, mapping, sequence
@@ -56,6 +56,17 @@ def since_answer(messages: Iterable[JsonObject]) -> list[JsonObject]:
         else:
             fresh.append(message)
     return fresh
+
+
+def shown(messages: Iterable[JsonObject]) -> int:
+    """How many pictures came with the people's messages since the last answer."""
+    parts = (part for message in since_answer(messages) for part in _parts(message))
+    return sum((mapping(part) or {}).get("type") == "image_url" for part in parts)
+
+
+def _parts(message: JsonObject) -> Sequence[object]:
+    content = message.get("content")
+    return [] if isinstance(content, str) else sequence(content) or []
 
 
 def text_of(message: JsonObject) -> str:

@@ -5,13 +5,15 @@ import re
 from collections.abc import Iterable, Sequence
 
 from clankie_stage.provider.beats import Beat, Call, Fail, Finish, Pause, Say, Step
-from clankie_stage.provider.hearing import Heard, heard, since_answer
+from clankie_stage.provider.hearing import Heard, heard, shown, since_answer
 from clankie_stage.provider.shapes import JsonObject, mapping, sequence
 from clankie_stage.provider.steps import SILENCE
 
 RULES: tuple[str, ...] = (
     "It names everything it heard since its last answer, in order, in one short answer.",
     "“slow”: it takes about eight seconds, writing a little now and then.",
+    "It says how many pictures it was shown.",
+    "“draw it”: it draws what it heard as a diagram, where it has the tool for it.",
     "“use a tool” or “look it up”: it calls a tool first; in a room that posts a text update.",
     "“stay silent” or “not for you”: it answers nothing to that message, and stays silent if there is no other.",
     "“quote the marker”: it quotes the silence marker, which is a reply and no silence.",
@@ -26,8 +28,11 @@ _SLOW_S = 8.0
 _SLOW_DELTAS = 8
 _QUOTED = 120
 _UPDATE = "send_text_update"
+_DRAW = "draw_diagram"
+_DRAWN = 6
 
 _SILENT = re.compile(r"stay silent|not for you", re.IGNORECASE)
+_PICTURE = re.compile(r"\bdraw (it|a diagram)\b", re.IGNORECASE)
 _TOOL = re.compile(r"use a tool|look it up", re.IGNORECASE)
 _SLOW = re.compile(r"\bslow(ly)?\b", re.IGNORECASE)
 _MARKER = re.compile(r"quote the marker", re.IGNORECASE)
@@ -37,10 +42,12 @@ _WHO = re.compile(r"who are you|what are you", re.IGNORECASE)
 
 def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Step:
     """The rehearsal model's answer to a prompt, with its pauses; see ``RULES``."""
-    fresh = heard(messages)
+    fresh, tools = heard(messages), list(tools)
     if any(_FAIL.search(one.text) for one in fresh):
         error = Fail(500, "server_error", message="The rehearsal was asked to fail.")
         return Step((error,), label="rehearsal: fail")
+    if any(_PICTURE.search(one.text) for one in fresh) and not _used_tool(messages) and _has(tools, _DRAW):
+        return Step((Pause(_DELTA_PAUSE_S), _drawing(fresh), Finish("tool_calls")), label="rehearsal: drawing")
     if any(_TOOL.search(one.text) for one in fresh) and not _used_tool(messages):
         call = _tool_call(fresh, tools)
         if call is not None:
@@ -49,15 +56,17 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
     if fresh and not meant:
         return Step((*_paced(SILENCE, slow=False), Finish()), label="rehearsal: silence")
     slow = any(_SLOW.search(one.text) for one in meant)
-    return Step((*_paced(answer(meant), slow), Finish()), label="rehearsal: answer")
+    return Step((*_paced(answer(meant, shown(messages)), slow), Finish()), label="rehearsal: answer")
 
 
-def answer(meant: Sequence[Heard]) -> str:
-    """The words that answer these messages."""
+def answer(meant: Sequence[Heard], pictures: int = 0) -> str:
+    """The words that answer these messages, with which so many pictures came."""
     if not meant:
         return "I heard nothing new."
     lines = [_line(one) for one in meant]
     text = lines[0] if len(lines) == 1 else "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
+    if pictures:
+        text += f"\nI was shown {pictures} picture{'s' if pictures > 1 else ''}."
     if any(_MARKER.search(one.text) for one in meant):
         text += f"\nThe marker is {SILENCE}, and this is a reply that quotes it."
     if any(_WHO.search(one.text) for one in meant):
@@ -84,6 +93,19 @@ def _paced(text: str, slow: bool) -> list[Beat]:
 
 def _used_tool(messages: Sequence[JsonObject]) -> bool:
     return any(message.get("role") == "tool" for message in since_answer(messages))
+
+
+def _has(tools: Iterable[JsonObject], name: str) -> bool:
+    return any((mapping(tool.get("function")) or {}).get("name") == name for tool in tools)
+
+
+def _drawing(fresh: Sequence[Heard]) -> Call:
+    """What was heard as steps of a flow, one after another."""
+    words = [" ".join(one.text.split())[:_QUOTED] or "…" for one in fresh[-_DRAWN:]]
+    steps = [{"id": str(n), "label": text} for n, text in enumerate(words)]
+    links = [{"source": str(n), "target": str(n + 1)} for n in range(len(words) - 1)]
+    diagram = {"kind": "flow", "direction": "right", "steps": steps, "links": links}
+    return Call(_DRAW, (json.dumps({"title": "What I heard", "diagram": diagram}, ensure_ascii=False),))
 
 
 def _tool_call(fresh: Sequence[Heard], tools: Iterable[JsonObject]) -> Call | None:
