@@ -8,6 +8,7 @@ import tempfile
 from datetime import timedelta
 from pathlib import Path
 
+from clankie_settings.clock import SystemClock
 from tests.soak.soak import CAUGHT_UP, Plan, SoakError, soak
 from tests.soak.table import table
 
@@ -31,6 +32,7 @@ def main() -> int:
         help="ask for what no bridge heard as well",
     )
     parser.add_argument("--keep", type=Path, default=None, help="a new folder to leave everything in")
+    parser.add_argument("--window", type=int, default=None, help="the model's window in tokens; a small one compacts")
     given = parser.parse_args()
     plan = Plan(
         seed=given.seed or secrets.token_hex(4),
@@ -38,18 +40,22 @@ def main() -> int:
         most=timedelta(minutes=given.minutes),
         patience=timedelta(minutes=given.patience),
         caught_up=given.catch_up,
+        window=given.window,
     )
     say(f"seed {plan.seed}")
+    clock = SystemClock()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) if given.keep is None else given.keep
         folder.mkdir(parents=True, exist_ok=True)
+        began = clock.elapsed()
         try:
             report = asyncio.run(soak(plan, folder, say))
         except SoakError as error:
             say(str(error))
             return 2
     print(table(report))
-    print(f"\nseed {plan.seed}: {report.violations} violations")
+    minutes = (clock.elapsed() - began) / timedelta(minutes=1)
+    print(f"\nseed {plan.seed}, {minutes:.1f} minutes: {report.violations} violations")
     return 1 if report.violations else 0
 
 

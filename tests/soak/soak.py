@@ -65,6 +65,7 @@ class Plan:
         commands: How services are started; a mutant is started another way.
         work: Deliveries, fewest and most, that a service mostly gets to do between two of its troubles.
         caught_up: Whether what is said while no bridge listens must be answered.
+        window: The model's window in tokens; a small one lets lanes compact.
     """
 
     seed: str
@@ -78,6 +79,7 @@ class Plan:
     commands: Mapping[Service, Sequence[str]] = field(default_factory=lambda: COMMANDS)
     work: tuple[int, int] = (10, 60)
     caught_up: bool = CAUGHT_UP
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ async def soak(plan: Plan, folder: Path, say: Say) -> Report:
         SoakError: The house did not even come up.
     """
     clock = SystemClock()
-    async with _house(folder, plan.pace) as (house, crossing):
+    async with _house(folder, plan) as (house, crossing):
         ledger, store = Ledger(), Store(house.state / "captain.db")
         household = Household(house, plan.commands, clock)
         witness = Witness(house, store, ledger, random.Random(f"{plan.seed}:witness"), clock)
@@ -269,7 +271,7 @@ async def _found(plan: Plan, household: Household, store: Store, witness: Witnes
 
 
 @asynccontextmanager
-async def _house(folder: Path, pace: float) -> AsyncGenerator[tuple[House, Crossing]]:
+async def _house(folder: Path, plan: Plan) -> AsyncGenerator[tuple[House, Crossing]]:
     """A stage, and settings by which the bridge finds the captain over the crossing alone."""
     # What is started here is what is imported here.
     settings = {
@@ -277,12 +279,14 @@ async def _house(folder: Path, pace: float) -> AsyncGenerator[tuple[House, Cross
         "CLANKIE_ACTOR_MESSAGES": "1000000",
         "CLANKIE_STALL_SECONDS": "12",
     }
+    if plan.window is not None:
+        settings["CLANKIE_MODEL_WINDOW"] = str(plan.window)
     async with bare_house(folder, **settings) as house:
         port = house.captain.base_url.port or 0
         async with Crossing.open(port) as crossing:
             house.env["CLANKIE_CAPTAIN_BIND"] = f"127.0.0.1:{port}"
             house.env["CLANKIE_CAPTAIN_URL"] = f"http://127.0.0.1:{crossing.port}"
-            await house.provider.habits(pace=pace)
+            await house.provider.habits(pace=plan.pace)
             yield house, crossing
 
 

@@ -26,7 +26,11 @@ def _summary(report: Report) -> Iterator[str]:
     taken = sum(run.attempt - 1 for run in facts.rows.runs)
     yield f"{len(facts.rows.deliveries)} deliveries: {ended}"
     yield f"{len(facts.ledger.said)} messages said, {missed} that called him were never handed over"
-    yield f"{len(facts.rows.runs)} runs, {taken} takeovers, {len(facts.posted)} messages of his in the rooms"
+    noted = sum(run.kind != "turn" for run in facts.rows.runs)
+    yield (
+        f"{len(facts.rows.runs) - noted} runs, {noted} compactions, {taken} takeovers, "
+        f"{len(facts.posted)} messages of his in the rooms"
+    )
     yield f"{sum(facts.ledger.faults.values())} troubles:"
     for name, count in sorted(facts.ledger.faults.items()):
         yield f"  {count:>4} x {name}"
