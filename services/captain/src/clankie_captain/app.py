@@ -37,6 +37,7 @@ from clankie_captain.lanes.rulebook import Rulebook, Source, loops, powers
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
+from clankie_captain.lanes.voices import Voices
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.fetch import PictureFetch
@@ -67,6 +68,7 @@ from clankie_captain.store.pictures import PictureStore
 from clankie_captain.store.presences import PresenceStore
 from clankie_captain.store.retention import Retention
 from clankie_captain.store.retention import Terms as Keep
+from clankie_captain.store.rooms import RoomLeaseStore
 from clankie_captain.store.runs import RunStore
 from clankie_captain.store.transcripts import TranscriptStore
 from clankie_captain.store.upkeep import Upkeep
@@ -134,7 +136,8 @@ def build(
 
 async def _keep_tidy(captain: Captain, stack: AsyncExitStack) -> None:
     background = await stack.enter_async_context(asyncio.TaskGroup())
-    stack.callback(background.create_task(captain.keeping.retention.run()).cancel)
+    for work in (captain.keeping.retention.run(), captain.voices.run()):
+        stack.callback(background.create_task(work).cancel)
 
 
 async def _store(settings: CaptainSettings, url: str, stack: AsyncExitStack) -> Database:
@@ -250,6 +253,7 @@ def _captain(
         deliveries=deliveries,
         presences=PresenceStore(store),
         leases=LeaseStore(store),
+        voices=Voices(RoomLeaseStore(store), signals, clock),
         actions=held,
         registry=registry,
         signals=signals,

@@ -4,6 +4,7 @@ CaptainError
 ├── DeliveryConflictError    same id, other content
 ├── UnknownDeliveryError     no such delivery for this presence
 ├── UnknownActionError       no such action for this presence
+├── SupersededActionError    words that were to be spoken went back to text
 ├── DrainingError            the captain stops and takes nothing new
 ├── FencedError              a run that no longer owns its lane tried to write
 ├── LaneBusyError            a lane is at work, or owes a reply
@@ -56,6 +57,14 @@ class UnknownActionError(CaptainError):
 
     def __init__(self, action: ActionId) -> None:
         super().__init__("no stored action of this presence has this id")
+        self.action = action
+
+
+class SupersededActionError(CaptainError):
+    """A receipt of words to speak that are posted as text by now. Source: VOX-2."""
+
+    def __init__(self, action: ActionId) -> None:
+        super().__init__("these words went back to text, where they are posted; do not speak them")
         self.action = action
 
 

@@ -58,7 +58,7 @@ async def rooms(parts: Parts, presence: AskingPresence, presence_id: str) -> Res
 async def take_receipt(request: Request, parts: Parts, presence: AskingPresence, action_id: str) -> Response:
     """Keep what became of an action, and tell whoever waits for it."""
     receipt = await body.read(request, ActionReceipt, "invalid_receipt")
-    await parts.actions.acknowledge(presence, ActionId(action_id), receipt)
+    parts.voices.tell(await parts.actions.acknowledge(presence, ActionId(action_id), receipt))
     parts.receipts.give(action_id, receipt)
     return Response(status_code=204)
 

@@ -13,6 +13,7 @@ from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
 from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.signals import Signals
+from clankie_captain.lanes.voices import Voices
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Actions, Deliveries, Events, Leases, Presences, Transcripts
@@ -36,6 +37,7 @@ class Captain:
     deliveries: Deliveries
     presences: Presences
     leases: Leases
+    voices: Voices
     actions: Actions
     registry: Registry
     signals: Signals

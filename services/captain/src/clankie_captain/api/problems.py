@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from clankie_captain import errors
+from clankie_settings.wire.lease import ACTION_SUPERSEDED
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem, refused_field
 from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION
 
@@ -19,6 +20,7 @@ _CODES: dict[type[errors.CaptainError], tuple[int, str]] = {
     errors.DeliveryConflictError: (409, "delivery_conflict"),
     errors.UnknownDeliveryError: (404, "unknown_delivery"),
     errors.UnknownActionError: (404, "unknown_action"),
+    errors.SupersededActionError: (409, ACTION_SUPERSEDED),
     errors.StartedError: (409, "started"),
     errors.LaneBusyError: (409, "lane_busy"),
     errors.DrainingError: (503, "draining"),

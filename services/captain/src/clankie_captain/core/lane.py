@@ -63,12 +63,22 @@ def lane_for(trigger: Trigger, turn: TurnId, trust: Trust) -> LaneKey:
         own = f"conversations/{trigger.presence_id}:{trigger.room.channel_id}"
         return LaneKey(LaneId(own), "conversation", "social")
     if trigger.kind == "voice":
-        return LaneKey(LaneId(f"voice/{place}"), "voice", "social")
+        return voice_lane(trigger.room)
     if trigger.actor.actor_id not in trust.actors:
         return LaneKey(LaneId(f"rooms/{place}"), "room", "social")
     if trusted(trigger.room, trust):
         return LaneKey(LaneId(f"rooms/{place}~system"), "room", "system")
     return LaneKey(LaneId(f"{one_shots(trigger.room)}{trigger.message_id}/{turn}"), "one_shot", "system")
+
+
+def voice_lane(room: Room) -> LaneKey:
+    """The lane of what is said aloud in a room. Source: VOX-1."""
+    return LaneKey(LaneId(f"voice/{_place(room)}"), "voice", "social")
+
+
+def room_of_voice(lane: LaneKey) -> LaneId:
+    """The room's social lane that a voice lane belongs to: what was told to be quiet there. Source: VOX-2."""
+    return LaneId(f"rooms/{lane.id.removeprefix('voice/')}")
 
 
 def one_shots(room: Room) -> str:

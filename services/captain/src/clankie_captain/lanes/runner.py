@@ -14,6 +14,7 @@ from clankie_captain.core.reply import Missing, Reply, read_reply
 from clankie_captain.core.run import Answered, Broken, Finish, Order
 from clankie_captain.core.settlement import may_run
 from clankie_captain.core.turns import Ended, LiveRun, Settling
+from clankie_captain.core.voice import is_spoken
 from clankie_captain.errors import FencedError
 from clankie_captain.lanes.line import Line, LineParts
 from clankie_captain.lanes.signals import Nudge
@@ -154,8 +155,8 @@ class Runner:
         await self._parts.turn_log.settled(
             SettledRun(
                 run=self._live,
-                outcome=getattr(mine, "code", mine.state),
-                absorbed=sum(each.state == "absorbed" for _, each in ended.results),
+                outcome="replied" if is_spoken(mine) else getattr(mine, "code", mine.state),
+                absorbed=sum(each.state == "absorbed" and not is_spoken(each) for _, each in ended.results),
                 usage=tally.usage,
                 context_start=tally.context_start,
                 context_end=tally.context_end,

@@ -280,6 +280,8 @@ class Actions(Protocol):
         """The presence's actions after ``after`` that were not acknowledged."""
         ...
 
-    async def acknowledge(self, presence: PresenceId, action: ActionId, receipt: ActionReceipt) -> None:
-        """Keep what became of an action."""
+    async def acknowledge(
+        self, presence: PresenceId, action: ActionId, receipt: ActionReceipt
+    ) -> frozenset[PresenceId]:
+        """Keep what became of an action; who is to post what could not be spoken."""
         ...

@@ -2,16 +2,17 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.turns import LiveRun, Numbered
-from clankie_captain.errors import UnknownActionError
-from clankie_captain.store import rows, tables
+from clankie_captain.errors import SupersededActionError, UnknownActionError
+from clankie_captain.store import rows, speech, tables
 from clankie_captain.store.engine import Database
 from clankie_captain.store.fences import prove
-from clankie_settings.ids import ActionId, DeliveryId, PresenceId, RunId
-from clankie_settings.wire.action import Post, StoredAction
+from clankie_captain.store.numbering import store
+from clankie_settings.ids import ActionId, DeliveryId, PresenceId
+from clankie_settings.wire.action import Post, Speak, StoredAction
 from clankie_settings.wire.receipt import ActionReceipt
 
 
@@ -73,50 +74,39 @@ class ActionStore:
 
         return await self._database.transact(work)
 
-    async def acknowledge(self, presence: PresenceId, action: ActionId, receipt: ActionReceipt) -> None:
+    async def acknowledge(
+        self, presence: PresenceId, action: ActionId, receipt: ActionReceipt
+    ) -> frozenset[PresenceId]:
         """Keep what became of an action, once; a later receipt of it changes nothing.
+
+        Words that cannot be spoken go back to text in the same transaction; the presences that are to post some.
 
         Raises:
             UnknownActionError: The presence was given no such action.
+            SupersededActionError: It was to speak, and its words went back to text before.
+
+        Source: VOX-2.
         """
 
-        def work(connection: Connection) -> None:
+        def work(connection: Connection) -> frozenset[PresenceId]:
             one = tables.action.c
-            found = select(one.delivery).where(one.presence == presence, one.id == action)
-            delivery = connection.execute(found).scalar()
-            if delivery is None:
+            found = select(tables.action).where(one.presence == presence, one.id == action)
+            row = connection.execute(found).one_or_none()
+            if row is None:
                 raise UnknownActionError(action)
+            if row.state == speech.RETURNED:
+                raise SupersededActionError(action)
+            if row.name == Speak.name and row.state == "pending" and not receipt.ok:
+                return speech.give_back(connection, row, receipt.code)
             change = update(tables.action).where(one.id == action, one.state == "pending")
             state = "done" if receipt.ok else "refused"
             values = {"state": state, "message_id": receipt.message_id, "code": receipt.code}
             connection.execute(change.values(values))
             if receipt.message_id is not None:
-                _carry(connection, presence, DeliveryId(delivery), receipt.message_id)
+                _carry(connection, presence, DeliveryId(row.delivery), receipt.message_id)
+            return frozenset()
 
-        await self._database.transact(work)
-
-
-def store(
-    connection: Connection,
-    presence: PresenceId,
-    action: StoredAction,
-    at: datetime,
-    *,
-    run: RunId | None = None,
-    call: str | None = None,
-) -> Numbered:
-    """Store an action inside a transaction, behind all that the presence was given before.
-
-    ``run`` and ``call`` are the run and the tool call that want it.
-    """
-    seq = _next(connection, presence, at)
-    payload = action.model_dump_json(exclude_none=True)
-    row = {
-        "presence": presence, "seq": seq, "id": action.action_id, "delivery": action.delivery_id, "run": run,
-        "call": call, "name": action.name, "payload": payload, "state": "pending", "created_at": at,
-    }  # fmt: skip
-    connection.execute(insert(tables.action).values(row))
-    return Numbered(seq, action.name, payload)
+        return await self._database.transact(work)
 
 
 def _carry(connection: Connection, presence: PresenceId, delivery: DeliveryId, message: str) -> None:
@@ -125,14 +115,3 @@ def _carry(connection: Connection, presence: PresenceId, delivery: DeliveryId, m
     if lane is not None:
         own = upsert(tables.lane_message).values(lane=lane, message_id=message)
         connection.execute(own.on_conflict_do_nothing())
-
-
-def _next(connection: Connection, presence: PresenceId, at: datetime) -> int:
-    one = tables.presence.c
-    statement = (
-        upsert(tables.presence)
-        .values(id=presence, next_action=2, alive_at=at)
-        .on_conflict_do_update(index_elements=["id"], set_={"next_action": one.next_action + 1})
-        .returning(one.next_action)
-    )
-    return connection.execute(statement).scalar_one() - 1

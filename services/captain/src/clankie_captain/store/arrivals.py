@@ -20,12 +20,13 @@ from clankie_captain.core.admission import (
 )
 from clankie_captain.core.allowance import Allowance, over
 from clankie_captain.core.commands import is_quiet, is_stop
-from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.lane import LaneKey, room_of_voice, voice_lane
 from clankie_captain.core.pictures import sources
 from clankie_captain.core.settlement import failure
 from clankie_captain.core.turns import Acceptance, LiveRun
+from clankie_captain.core.voice import moves
 from clankie_captain.errors import DeliveryConflictError
-from clankie_captain.store import allowances, events, gauges, loops, one_shots, rows, tables
+from clankie_captain.store import allowances, events, gauges, loops, one_shots, rows, speech, tables
 from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
@@ -54,6 +55,7 @@ _BEGIN_RUN: Final = (
     .returning(_lane_columns.epoch)
 )
 _QUIET: Final = select(_lane_columns.quiet_until).where(_lane_columns.id == bindparam("lane"))
+_LIVE: Final = select(_lane_columns.live_run).where(_lane_columns.id == bindparam("lane"))
 _ANSWERS: Final = select(_delivery.actor).where(_delivery.run == bindparam("run"), _delivery.state == "live")
 _MOVE_ON: Final = update(tables.lane).where(_lane_columns.id == bindparam("of_lane"))
 _ADD_RUN: Final = insert(tables.run)
@@ -121,7 +123,7 @@ def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance
     trigger, at = arrival.trigger, arrival.at
     touch_presence(connection, PresenceId(trigger.presence_id), at)
     note_room(connection, trigger, at)
-    arrival, place = _place(connection, arrival)
+    arrival, place = _place(connection, _by_voice(connection, arrival, terms))
     lane = arrival.lane
     decision = _decide(connection, arrival, terms, place)
     kept = _kept(decision, arrival)
@@ -139,13 +141,36 @@ def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance
     return Acceptance(rows.turn(row), new=True, started=started)
 
 
+def _by_voice(connection: Connection, arrival: Arrival, terms: Terms) -> Arrival:
+    """The delivery on its way to the voice lane, where a voice owns it and no live text run does.
+
+    Source: VOX-2.
+    """
+    trigger, lane = arrival.trigger, arrival.lane
+    if not arrival.awaited or not speech.is_owned(connection, trigger, arrival.at):
+        return arrival
+    if lane.kind == "one_shot":
+        seat = one_shots.seat(connection, trigger, lane)
+        live, mine = seat.live, seat.mine
+    else:
+        found = connection.execute(_LIVE, {"lane": lane.id}).scalar()
+        live = None if found is None else RunId(found)
+        mine = lane.grant is not None and _answers(connection, live) == trigger.actor.actor_id
+    stopped = _stopped(connection, arrival, live) if is_stop(trigger.body, terms.names) else None
+    compacting = gauges.is_compaction(connection, stopped or live)
+    view = LaneState(stopped or live, 0, stops=stopped is not None, compacting=compacting, mine=mine)
+    to_voice = moves(admission(view, trigger.delivery, steer_by(lane)))
+    return replace(arrival, lane=voice_lane(trigger.room)) if to_voice else arrival
+
+
 def _place(connection: Connection, arrival: Arrival) -> tuple[Arrival, _Place]:
     """Where the delivery goes: into its lane, or among the one-shots of its room."""
     if arrival.lane.kind != "one_shot":
         lane = arrival.lane
         state = _lane(connection, lane, arrival.at)
         live = None if state.live_run is None else RunId(state.live_run)
-        quiet = state.quiet_until if lane.grant is None else _quiet_at_home(connection, lane)
+        typed = lane.kind == "voice" and arrival.trigger.kind != "voice"
+        quiet = _quiet_at_home(connection, lane) if lane.grant is not None or typed else state.quiet_until
         mine = lane.grant is not None and _answers(connection, live) == arrival.trigger.actor.actor_id
         return arrival, _Place(state.next_seq, live, _waiting(connection, lane), mine, quiet)
     seat = one_shots.seat(connection, arrival.trigger, arrival.lane)
@@ -157,7 +182,8 @@ def _place(connection: Connection, arrival: Arrival) -> tuple[Arrival, _Place]:
 
 
 def _quiet_at_home(connection: Connection, lane: LaneKey) -> datetime | None:
-    return connection.execute(_QUIET, {"lane": lane.home}).scalar()
+    home = room_of_voice(lane) if lane.kind == "voice" else lane.home
+    return connection.execute(_QUIET, {"lane": home}).scalar()
 
 
 def _answers(connection: Connection, run: RunId | None) -> str | None:

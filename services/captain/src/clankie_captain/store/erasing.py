@@ -13,10 +13,22 @@ from clankie_captain.store import tables
 from clankie_captain.store.album import digests
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import LaneId
+from clankie_settings.wire.action import Speak
 from clankie_settings.wire.trigger import Trigger, content_hash
 
 _lane, _delivery, _entry = tables.lane.c, tables.delivery.c, tables.entry.c
 
+# A reply that is spoken is another presence's than the delivery that it answers.
+_UNSPOKEN: Final = (
+    select(tables.action.c.id)
+    .join(tables.run, tables.run.c.id == tables.action.c.run)
+    .where(
+        tables.action.c.name == Speak.name,
+        tables.action.c.state == "pending",
+        tables.run.c.lane == bindparam("of_lane"),
+    )
+    .limit(1)
+)
 _UNPOSTED: Final = (
     select(tables.action.c.id)
     .join(tables.presence, tables.presence.c.id == tables.action.c.presence)
@@ -134,7 +146,8 @@ def prove_idle(connection: Connection, lane: str) -> None:
     # Nobody posts what the operator reads for themselves.
     waits = or_(_delivery.state != "done", _delivery.owed & (_delivery.presence != OPERATOR))
     owes = connection.execute(select(exists().where(_delivery.lane == lane, waits))).scalar()
-    if live is not None or owes or connection.execute(_UNPOSTED, {"of_lane": lane}).first() is not None:
+    unsaid = any(connection.execute(each, {"of_lane": lane}).first() is not None for each in (_UNPOSTED, _UNSPOKEN))
+    if live is not None or owes or unsaid:
         raise LaneBusyError(LaneId(lane))
 
 
@@ -185,8 +198,11 @@ def _described(row: AnyRow, before: Trigger, after: Trigger) -> dict[str, Any]:
 
 
 def _of(row: AnyRow) -> Any:
-    """The actions of a delivery."""
-    return (tables.action.c.delivery == row.id) & (tables.action.c.presence == row.presence)
+    """The actions of a delivery, and what a voice said in answer to it."""
+    one = tables.action.c
+    return ((one.delivery == row.id) & (one.presence == row.presence)) | (
+        (one.run == row.run) & (one.name == Speak.name)
+    )
 
 
 def _mine(row: AnyRow) -> Any:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, select
 from clankie_captain.core.settlement import Settlement
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.store import tables
-from clankie_captain.store.actions import store
+from clankie_captain.store.numbering import store
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.action import Post
 from clankie_settings.wire.result import Replied

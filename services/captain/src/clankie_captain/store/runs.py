@@ -16,7 +16,7 @@ from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.settlement import RunOn, Settlement, settlement
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
-from clankie_captain.store import allowances, events, gauges, one_shots, posts, rows, tables
+from clankie_captain.store import allowances, events, gauges, one_shots, posts, rows, speech, tables
 from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_broken, log_said
@@ -91,14 +91,15 @@ class RunStore:
             if isinstance(decided, RunOn):
                 _reopen(connection, run)
                 return decided
-            _apply(connection, run, decided, owners, at)
+            final, aloud = speech.say(connection, run, decided, owners, at)
+            _apply(connection, run, final, owners, at)
             _log(connection, run, decided, ending, lane.next_entry, at)
             _close_run(connection, run, decided, usage, at)
-            posted = posts.report(connection, run, decided, owners, at)
+            posted = aloud | posts.report(connection, run, final, owners, at)
             full = gauges.after_run(connection, run.lane, fill)
             follows = (gauges.claim if full else follow)(connection, run.lane, follower, at)
             self._crash.reach(crash_points.SETTLING)
-            return Ended(tuple((owners[each.turn_id], each) for each in decided.results), follows, posted)
+            return Ended(tuple((owners[each.turn_id], each) for each in final.results), follows, posted)
 
         settling = await self._database.transact(work)
         self._crash.reach(crash_points.SETTLED)

@@ -189,6 +189,16 @@ lease = Table(
 )
 """Which process of a presence is the only one."""
 
+room_lease = Table(
+    "room_lease",
+    metadata,
+    Column("room", String, primary_key=True),  # GUILD:CHANNEL, or dm:CHANNEL
+    Column("presence", String, nullable=False),
+    Column("renewed_at", Moment, nullable=False),
+    Column("ttl_s", Integer, nullable=False),
+)
+"""Which voice presence owns a room's text-only input. Source: VOX-2."""
+
 room = Table(
     "room",
     metadata,
@@ -212,7 +222,7 @@ action = Table(
     Column("call", String),  # the tool call that wanted it
     Column("name", String, nullable=False),
     Column("payload", Text, nullable=False),
-    Column("state", String, nullable=False),  # pending | done | refused
+    Column("state", String, nullable=False),  # pending | done | refused | returned (to text)
     Column("message_id", String),
     Column("code", String),
     Column("created_at", Moment, nullable=False),

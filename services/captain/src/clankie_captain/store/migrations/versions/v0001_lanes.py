@@ -148,6 +148,13 @@ def _presences() -> None:
         sa.Column("last_action", sa.Integer, nullable=False),
     )
     op.create_table(
+        "room_lease",
+        sa.Column("room", sa.String, primary_key=True),
+        sa.Column("presence", sa.String, nullable=False),
+        sa.Column("renewed_at", sa.BigInteger, nullable=False),
+        sa.Column("ttl_s", sa.Integer, nullable=False),
+    )
+    op.create_table(
         "room",
         sa.Column("presence", sa.String, nullable=False),
         sa.Column("key", sa.String, nullable=False),
