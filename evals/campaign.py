@@ -1,5 +1,6 @@
 """All performances that are asked for, one house a mode, each written down before the next begins. Source: LOOP-8."""
 
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -57,6 +58,7 @@ class Campaign:
     def __init__(self, plan: Plan, out: Path, clock: Clock, tell: Callable[[str], None]) -> None:
         self._plan = plan
         self._out = out
+        self._houses = out.absolute() / "houses"
         self._clock = clock
         self._tell = tell
         self._cases = {each.name: each for each in plan.cases}
@@ -68,7 +70,9 @@ class Campaign:
             HouseError: A house does not start.
             OSError: Results cannot be written.
         """
-        self._out.mkdir(parents=True, exist_ok=True)
+        # A killed eval leaves its house behind; each has a folder of its own, since its processes end a moment later.
+        shutil.rmtree(self._houses, ignore_errors=True)
+        self._houses.mkdir(parents=True, exist_ok=True)
         keys = self._plan.keys
         todo = results.outstanding(keys, results.read(self._out))
         if len(todo) < len(keys):
@@ -76,12 +80,15 @@ class Campaign:
         for mode in self._plan.modes:
             if own := [key for key in todo if key.mode == mode]:
                 await self._in_mode(mode, own)
+        shutil.rmtree(self._houses, ignore_errors=True)
         there = results.read(self._out)
         return [there[key] for key in keys]
 
     async def _in_mode(self, mode: Mode, keys: Sequence[Key]) -> None:
         async with AsyncExitStack() as ending:
-            folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="clankie-eval-")))
+            folder = Path(
+                ending.enter_context(tempfile.TemporaryDirectory(dir=self._houses, ignore_cleanup_errors=True))
+            )
             env = plain_environment(folder) if self._plan.model == SCRIPTED else self._plan.env
             house = await ending.enter_async_context(House.open(env, mode, folder, self._clock))
             judge = await Judge.of(house.env, self._plan.judge, house.provider, ending)

@@ -138,9 +138,7 @@ class House:
             if made.get("CLANKIE_MODEL") == "rehearsal" and made.get("CLANKIE_MODEL_BASE_URL", "").startswith(url):
                 house.provider = await ending.enter_async_context(ProviderClient.connected(f"{url}/provider"))
             ending.push_async_callback(house._kill_all)
-            await house.start_captain()
-            await house._start("bridge", ("-m", "clankie_bridge"))
-            await _line(house._processes["bridge"], "gateway_ready", clock)
+            await asyncio.gather(house.start_captain(), house._start_bridge())
             yield house
 
     @property
@@ -153,6 +151,10 @@ class House:
         own = ("-P", ONE_SHOTS) if self._mode == "one_shot" else ("-m", "clankie_captain")
         await self._start("captain", own)
         await self.until(self._is_ready, "the captain is ready", START_WITHIN)
+
+    async def _start_bridge(self) -> None:
+        await self._start("bridge", ("-m", "clankie_bridge"))
+        await _line(self._processes["bridge"], "gateway_ready", self._clock)
 
     async def restart_captain(self) -> None:
         """Kill the captain as a power cut would, and start it again."""

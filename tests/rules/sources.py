@@ -51,7 +51,7 @@ def _walk() -> Iterator[str]:
 
 
 def python_files(*tops: str) -> list[Source]:
-    """The Python files under these top folders ("packages", "services", "tests", "bench")."""
+    """The Python files under these top folders ("packages", "services", "tests", "bench", "evals")."""
     wanted = tuple(f"{top}/" for top in tops)
     chosen = [name for name in project_files() if name.startswith(wanted) and name.endswith(".py")]
     return [Source(name, (ROOT / name).read_text("utf-8")) for name in chosen]

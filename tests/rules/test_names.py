@@ -60,7 +60,9 @@ def undocumented(path: str, text: str) -> str:
 
 def test_file_names_are_nouns_of_the_domain() -> None:
     assert not [
-        source.path for source in python_files("packages", "services", "tests", "bench") if vague_file(source.path)
+        source.path
+        for source in python_files("packages", "services", "tests", "bench", "evals")
+        if vague_file(source.path)
     ]
 
 
