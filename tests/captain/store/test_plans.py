@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, event
 
 from clankie_captain.core.allowance import Allowance
 from clankie_captain.core.commands import Deed, Halt, Hush, Renew
+from clankie_captain.core.lane import LaneKey, loop
 from clankie_captain.core.reply import Missing
 from clankie_captain.core.run import Usage
 from clankie_captain.store.arrivals import Terms
@@ -15,7 +16,7 @@ from clankie_captain.store.changes import ChangeStore
 from clankie_captain.store.control import ControlStore
 from clankie_captain.store.events import EventStore
 from clankie_captain.store.lanes import LaneStore
-from clankie_settings.ids import ActionId, DeliveryId, RunId, TurnId
+from clankie_settings.ids import ActionId, DeliveryId, LaneId, RunId, TurnId
 from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
@@ -23,6 +24,9 @@ from tests.captain.core.speech import ANN, BOB, GUILD_ROOM, NOON, earlier, trigg
 from tests.captain.store.shelf import ANSWER, CONVERSATION, DISCORD, ROOM, Shelf
 
 GROWING = ("delivery", "entry", "run", "receipt", "lane_message", "action")
+
+ONE_SHOT = LaneKey(LaneId("turns/discord:200:300~410/turn_x"), "one_shot", "system")
+ANOTHER = LaneKey(LaneId("turns/discord:200:300~411/turn_y"), "one_shot", "system")
 
 Statements = dict[str, tuple[Any, ...]]
 
@@ -120,6 +124,27 @@ async def test_no_statement_of_a_change_a_limit_or_a_tail_scans_a_table_that_gro
         for statement, parameters in dict(statements).items()
         for detail in await plan(shelf, statement, parameters)
         if any(detail.startswith(f"SCAN {table}") for table in (*GROWING, "spending", "command"))
+    ]
+    assert scans == []
+
+
+@pytest.mark.requirement("LOOP-2", "GRANT-2")
+async def test_no_statement_of_a_loop_or_a_one_shot_scans_a_table_that_grows(
+    shelf: Shelf, statements: Statements
+) -> None:
+    run = await shelf.started("400", loop(ROOM, "0123456789abcdef"))
+    alone = await shelf.started("410", ONE_SHOT)
+    for delivery, actor, lane in (("401", BOB, run.lane), ("402", BOB, run.lane), ("411", BOB, ANOTHER)):
+        await shelf.accept(delivery, lane, actor=actor)
+    for each in (run, alone):
+        await shelf.hears_all(each)
+        await shelf.ended(each)
+    await shelf.runs.start_waiting([RunId("run_z")], NOON)
+    scans = [
+        f"{detail}: {statement}"
+        for statement, parameters in dict(statements).items()
+        for detail in await plan(shelf, statement, parameters)
+        if any(detail.startswith(f"SCAN {table}") for table in GROWING)
     ]
     assert scans == []
 
