@@ -18,7 +18,6 @@ from evals.campaign import SCRIPTED, Campaign, Plan
 from evals.cases import FOLDER, CaseError, load_all
 from evals.houses import HouseError
 from evals.observed import MODES, Mode
-from evals.picture import draw
 from evals.report import Prices, Report, report
 from evals.table import table
 
@@ -81,6 +80,9 @@ def write(found: Report, out: Path) -> None:
     Raises:
         OSError: The folder does not take it.
     """
+    # Loading it takes seconds and leaves a cache at home: only where a picture is drawn.
+    from evals.picture import draw
+
     (out / "report.md").write_text(table(found), encoding="utf-8")
     (out / "report.json").write_text(found.model_dump_json(indent=1) + "\n", encoding="utf-8")
     draw(found, out / "report.png")
