@@ -3,7 +3,17 @@
 import pytest
 
 from clankie_captain.core.admission import steer_by
-from clankie_captain.core.lane import OPERATOR, LaneKey, Trust, conversation, lane_for, loop, room_lane
+from clankie_captain.core.lane import (
+    OPERATOR,
+    LaneKey,
+    Trust,
+    conversation,
+    lane_for,
+    loop,
+    one_shots,
+    one_shots_beside,
+    room_lane,
+)
 from clankie_settings.ids import LaneId, TurnId
 from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, OWNER, trigger
@@ -152,3 +162,15 @@ def test_the_durable_lane_of_a_speaker_is_where_their_next_durable_turn_goes(
 def test_a_conversation_of_the_operators_is_found_by_its_name() -> None:
     said = trigger(actor=OWNER, room=CONSOLE, presence_id=OPERATOR)
     assert conversation("desk") == lane_for(said, TURN, Trust())
+
+
+@pytest.mark.requirement("LANE-12", "GRANT-2")
+def test_the_one_shots_of_a_room_begin_alike_and_those_of_another_do_not() -> None:
+    other = Room(platform="discord", guild_id="200", channel_id="3000")
+    first, second, elsewhere = (
+        lane_for(trigger(each, actor=OWNER, room=room), TurnId(f"turn_{each}"), OWNER_TRUSTED).id
+        for each, room in (("400", GUILD_ROOM), ("401", GUILD_ROOM), ("402", other))
+    )
+    assert one_shots_beside(first) == one_shots_beside(second) == one_shots(GUILD_ROOM)
+    assert second.startswith(one_shots(GUILD_ROOM))
+    assert not elsewhere.startswith(one_shots(GUILD_ROOM))
