@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
+from clankie_captain.core.children import Calls, Forked, ForkOutcome
 from clankie_captain.core.run import (
     CallEnd,
     CallResult,
@@ -75,6 +76,8 @@ class Line(RunLine):
         self.cuts: list[int] = []
         self.unseen: list[str] = []
         self.outcome: UpdateOutcome = UpdateOutcome("posted")
+        self.forking: ForkOutcome = Forked(None)
+        self.children: list[tuple[str, Lane]] = []
         self.withheld: dict[str, str] = {}
         self.making = ToldWorkshop()
         self.while_updating: Callable[[], Awaitable[None]] | None = None
@@ -146,6 +149,14 @@ class Line(RunLine):
     @property
     def workshop(self) -> ToldWorkshop:
         return self.making
+
+    async def fork(self, task: str, calls: Calls) -> ForkOutcome:
+        self._call("fork")
+        if isinstance(self.forking, Forked):
+            child = Lane([*self.lane.entries], {call: CallResult(kept) for call, kept in calls.child})
+            self.children.append((task, replace(child, tools=self.lane.tools)))
+            self.lane.finished.setdefault(calls.call, CallResult(calls.told))
+        return self.forking
 
     async def finish(self, call: str, payload: str) -> None:
         self._call("finish")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from clankie_captain.core.activity import ToolState
+from clankie_captain.core.children import Calls, ForkOutcome
 from clankie_captain.core.compaction import CompactionOutcome, Digest
 from clankie_captain.core.run import Answered, Broken, Draft, Finish, Order, UpdateOutcome, Usage, Words
 from clankie_captain.ports import Loop, RunLine, SettledRun, Vitals
@@ -118,6 +119,14 @@ class Ask:
     name: str
 
 
+@dataclass(frozen=True)
+class Fork:
+    """Move work to the background by the call of this id; what came of it becomes the outcome."""
+
+    task: str
+    call: str = "call_1"
+
+
 class Deaf:
     """Ignore cancellation until ``let_go`` is set."""
 
@@ -125,7 +134,7 @@ class Deaf:
         self.let_go = asyncio.Event()
 
 
-Command = Say | Fail | Boundary | Explode | Write | Update | Tool | Ask | Deaf
+Command = Say | Fail | Boundary | Explode | Write | Update | Tool | Ask | Fork | Deaf
 
 
 @dataclass
@@ -218,7 +227,7 @@ class ToldLoop(Loop):
                     case Deaf():
                         done.set_result(None)
                         await _held(command.let_go)
-                    case Update() | Write() | Tool() | Ask():
+                    case Update() | Write() | Tool() | Ask() | Fork():
                         done.set_result(await _told(thought.line, command))
             except asyncio.CancelledError:
                 done.cancel()
@@ -236,10 +245,12 @@ class ToldLoop(Loop):
         thought.heard.append([*words])
 
 
-async def _told(line: RunLine, command: Update | Write | Tool | Ask) -> UpdateOutcome | str | None:
+async def _told(line: RunLine, command: Update | Write | Tool | Ask | Fork) -> UpdateOutcome | ForkOutcome | str | None:
     match command:
         case Ask(name):
             return await line.refusal(name)
+        case Fork(task, call):
+            return await line.fork(task, Calls(call, f"told {call}", ((call, f"read {call}"),)))
         case Update():
             return await line.update(command.text)
         case Write():
@@ -284,6 +295,6 @@ class KeptCompactions:
 
 
 __all__ = [
-    "Ask", "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "KeptCompactions", "KeptTurnLog", "Say",
+    "Ask", "Boundary", "CountedIds", "Deaf", "Explode", "Fail", "Fork", "KeptCompactions", "KeptTurnLog", "Say",
     "StillClock", "Thought", "ToldLoop", "Tool", "Update", "UpdateOutcome", "Write", "Writing",
 ]  # fmt: skip

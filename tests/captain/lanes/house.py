@@ -17,6 +17,7 @@ from clankie_captain.core.lane import OPERATOR, Trust
 from clankie_captain.core.placement import Loops
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun, Turn
+from clankie_captain.lanes.children import Children
 from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import Conversations
@@ -35,6 +36,7 @@ from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
 from clankie_captain.store.calls import CallStore
 from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.children import ChildStore
 from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
@@ -74,6 +76,7 @@ class House:
     conversations: Conversations
     events: EventStore
     compactions: KeptCompactions
+    children: Children
 
     async def say(self, delivery: str, body: str, /, **more: Any) -> Turn:
         """Hand over a message."""
@@ -152,13 +155,19 @@ def _registry(
     )
 
     def make(live: LiveRun) -> Runner | Compactor:
-        return Runner(parts, live) if live.kind == "turn" else Compactor(compactor, live)
+        return Runner(parts, live, registry.start) if live.kind == "turn" else Compactor(compactor, live)
 
-    return Registry(make, settlements, most)
+    registry = Registry(make, settlements, most)
+    return registry
 
 
 def _gallery(database: Database, resolver: Resolver | None, clock: StillClock, hold: timedelta) -> Gallery:
     return Gallery(resolver or ToldResolver(), MemoryShelf(), PictureStore(database), KeptPictures(), clock, hold)
+
+
+async def _awake(gallery: Gallery, runs: Runs, registry: Registry, clock: StillClock, ids: CountedIds) -> None:
+    await gallery.recover()
+    await recover(runs, registry, clock, ids)
 
 
 async def _closed(registry: Registry, gallery: Gallery, database: Database) -> None:
@@ -203,16 +212,16 @@ async def house(
     deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
     gallery = _gallery(database, resolver, clock, hold)
     grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools), loops)
-    calls, made, log = CallStore(database), ToldWorkshop(), KeptCompactions()
-    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, made)
+    calls, made, log, nursery = CallStore(database), ToldWorkshop(), KeptCompactions(), ChildStore(database)
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, made, nursery)
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery)
-    await gallery.recover()
-    await recover(run_store, registry, clock, ids)
+    await _awake(gallery, run_store, registry, clock, ids)
     try:
-        commands = Commands(ControlStore(database), registry, grants, OWNER, clock)
         yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
-                    commands, Conversations(desk, clock, ids), EventStore(database), log)  # fmt: skip
+                    Commands(ControlStore(database), registry, grants, OWNER, clock),
+                    Conversations(desk, clock, ids), EventStore(database), log, Children(nursery, registry, settlements,
+                    signals, clock))  # fmt: skip
     finally:
         await _closed(registry, gallery, database)

@@ -206,6 +206,18 @@ LIVE_RUNS: Final = 16
 QUEUED_TURNS: Final = 64
 """Turns that wait in one lane at most; one more is refused ``lane_queue_full``. Source: wire.md."""
 
+CHILDREN: Final = 4
+"""Background threads of a captain at a time; others wait, oldest first. Source: LOOP-6."""
+
+CHILDREN_A_ROOM: Final = 2
+"""Background threads of one room at a time. Source: LOOP-6."""
+
+CHILDREN_WAITING: Final = 32
+"""Background threads that wait at most; one more is not begun, and the model is told. Source: LOOP-6."""
+
+TASK_CHARS: Final = 4_000
+"""Longest task of a background thread, in characters. Source: LOOP-6."""
+
 STEER_HOLD: Final = timedelta(seconds=10)
 """How long a steered message whose pictures are not ready holds those behind it. Source: LANE-16."""
 

@@ -23,5 +23,8 @@ MessageId = NewType("MessageId", str)
 ActorId = NewType("ActorId", str)
 """Who wrote, as the platform knows them; the only thing that authority is derived from."""
 
+ChildId = NewType("ChildId", str)
+"""A background thread forked from a lane."""
+
 ActionId = NewType("ActionId", str)
 """Something the captain asked a presence to do besides replying."""

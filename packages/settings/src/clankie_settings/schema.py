@@ -240,7 +240,7 @@ class CaptainSettings(_ModelSettings):
     """``openai:NAME``: what generates pictures; unset, nothing does. Source: ART-2."""
     image_base_url: HttpAddress | None = None
     """Another address that speaks OpenAI's images API."""
-    tools: Tools = ("draw_diagram",)
+    tools: Tools = ("draw_diagram", "fork")
     """Tools, or ``[tool_sets]``, that everybody may use where no table of their own says otherwise. Source: GRANT-1."""
     tool_sets: dict[Annotated[str, AfterValidator(_tool)], Tools] = {}
     """Names for several tools at once."""

@@ -12,17 +12,30 @@ from fastapi import FastAPI
 
 from clankie_captain.agent.model import build_loop
 from clankie_captain.agent.tools import TOOLS
-from clankie_captain.api import actions, conversations, health, keeping, lanes, leases, openapi, problems, turns
+from clankie_captain.api import (
+    actions,
+    children,
+    conversations,
+    health,
+    keeping,
+    lanes,
+    leases,
+    openapi,
+    problems,
+    turns,
+)
 from clankie_captain.api.auth import Keys
 from clankie_captain.api.context import Captain
 from clankie_captain.api.header import WireHeader
 from clankie_captain.core import stall
 from clankie_captain.core.allowance import Allowance
+from clankie_captain.core.children import FORK
 from clankie_captain.core.compaction import Ceilings
 from clankie_captain.core.grants import ALWAYS
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.errors import CaptainError, ConfigurationError
+from clankie_captain.lanes.children import Children
 from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.compactor import Compactor, CompactorParts
 from clankie_captain.lanes.conversations import OPERATOR_ACTOR, Conversations
@@ -55,6 +68,7 @@ from clankie_captain.store.arrivals import Terms
 from clankie_captain.store.backup import Backups
 from clankie_captain.store.calls import CallStore
 from clankie_captain.store.changes import ChangeStore
+from clankie_captain.store.children import ChildStore
 from clankie_captain.store.compactions import CompactionStore
 from clankie_captain.store.control import ControlStore
 from clankie_captain.store.deliveries import DeliveryStore
@@ -149,7 +163,7 @@ async def _store(settings: CaptainSettings, url: str, stack: AsyncExitStack) -> 
 
 def _furnish(app: FastAPI) -> None:
     app.add_middleware(WireHeader)
-    for resource in (turns, actions, leases, conversations, lanes, keeping, health):
+    for resource in (turns, actions, leases, conversations, children, lanes, keeping, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
@@ -235,18 +249,18 @@ def _captain(
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
     rulebook = Rulebook(powers(ground.settings), ground.source)
-    shown = [tool for tool in TOOLS if tool in {*ALWAYS, *workshop.tools}]
+    shown = [tool for tool in TOOLS if tool in {*ALWAYS, FORK, *workshop.tools}]
     grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings))
-    calls = CallStore(store)
-    line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, workshop, ground.crash)
+    calls, nursery, changes, crash = CallStore(store), ChildStore(store), ChangeStore(store), ground.crash
+    line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, workshop, nursery, crash)
     registry = _registry(ground, runs, line, settlements, metrics)
-    changes, crash = ChangeStore(store), ground.crash
     desk = Desk(lanes, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery, crash)
     captain = Captain(
         keys=keys,
         desk=desk,
         commands=Commands(ControlStore(store), registry, grants, ground.settings.owner_id, clock),
         conversations=Conversations(desk, clock, ids),
+        children=Children(nursery, registry, settlements, signals, clock),
         events=EventStore(store),
         metrics=metrics,
         transcripts=TranscriptStore(store),
@@ -261,7 +275,7 @@ def _captain(
         receipts=receipts,
         keeping=_keeping(ground),
         clock=clock,
-        crash=ground.crash,
+        crash=crash,
         started_at=clock.now(),
         version=version("clankie-captain"),
     )
@@ -306,9 +320,10 @@ def _registry(
     )
 
     def make(live: LiveRun) -> Runner | Compactor:
-        return Runner(parts, live) if live.kind == "turn" else Compactor(compactor, live)
+        return Runner(parts, live, registry.start) if live.kind == "turn" else Compactor(compactor, live)
 
-    return Registry(make, settlements, ground.settings.live_runs)
+    registry = Registry(make, settlements, ground.settings.live_runs)
+    return registry
 
 
 def _keeping(ground: _Ground) -> Keeping:

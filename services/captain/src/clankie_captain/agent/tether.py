@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from clankie_captain.core.activity import ToolState
+from clankie_captain.core.children import Calls, ForkOutcome
 from clankie_captain.core.run import CallEnd, Draft, UpdateOutcome, Usage, Words
 from clankie_captain.errors import FencedError
 from clankie_captain.ports import RunLine, Workshop
@@ -67,6 +68,13 @@ class Tether(RunLine):
         """Post mid-turn words."""
         try:
             return await self._line.update(text, call)
+        except FencedError as refusal:
+            raise self._fenced(refusal) from None
+
+    async def fork(self, task: str, calls: Calls) -> ForkOutcome:
+        """Move work to the background."""
+        try:
+            return await self._line.fork(task, calls)
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 

@@ -8,6 +8,7 @@ from fastapi import Request
 
 from clankie_captain.api.auth import Keys
 from clankie_captain.core.settlement import Settled
+from clankie_captain.lanes.children import Children
 from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.conversations import Conversations
 from clankie_captain.lanes.desk import Desk
@@ -31,6 +32,7 @@ class Captain:
     desk: Desk
     commands: Commands
     conversations: Conversations
+    children: Children
     events: Events
     metrics: Metrics
     transcripts: Transcripts

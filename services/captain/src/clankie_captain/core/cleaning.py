@@ -13,7 +13,7 @@ from clankie_captain.core import context, exhibits
 from clankie_captain.core.toolsyntax import without_written_calls
 
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
-_OPENS: Final = re.compile(r"^\s*<<<(?:heard|talk|notes)-\S+ from=.*$")
+_OPENS: Final = re.compile(r"^\s*<<<(?:heard|talk|notes|task|report)-\S+ from=.*$")
 _CLOSES: Final = re.compile(r"^\s*\S+>>>\s*$")
 
 
@@ -21,7 +21,10 @@ def _pattern(template: str) -> str:
     return re.sub(r"\\\{\w+\\\}", r".{1,100}?", re.escape(template))
 
 
-_SITUATIONS: Final = (context.ADDRESSED, context.OVERHEARD, context.CAUGHT_UP)
+_SITUATIONS: Final = (
+    *(context.ADDRESSED, context.OVERHEARD, context.CAUGHT_UP),
+    *(context.REPORT.replace("{pictures}", pictures) for pictures in ("", context.PICTURES_READY)),
+)
 _NOTES: Final = (
     context.ANSWERS,
     *(exhibits.SEEN, exhibits.UNSEEN, exhibits.BOTH),
@@ -33,7 +36,10 @@ _SITUATION: Final = re.compile(
 _LONG: Final = 40
 _OWN: Final = frozenset(
     line.strip()
-    for text in (context.CONTRACT, context.STEERED, context.TALK, context.NOTES, *context.REGISTERS.values())
+    for text in (
+        *(context.CONTRACT, context.STEERED, context.TALK, context.NOTES, context.TASK),
+        *context.REGISTERS.values(),
+    )
     for line in text.split("\n")
     if len(line.strip()) >= _LONG
 )

@@ -133,4 +133,5 @@ def _status(view: LaneView, now: datetime) -> str:
         running = COMPACTING
     waiting = f" {view.waiting} waiting." if view.waiting else ""
     quiet = " Quiet until somebody ends it with /quiet, or the hour is over." if view.quiet else ""
-    return f"{running}{waiting}{quiet}"
+    background = f" {view.children} in the background." if view.children else ""
+    return f"{running}{waiting}{background}{quiet}"

@@ -38,8 +38,11 @@ TELLING: Final = "captain.telling"
 TELLING_RECEIVED: Final = "captain.telling_received"
 """That a receipt is kept is about to be told."""
 
+FORKED: Final = "captain.forked"
+"""A child is on disk with its call's result, and nothing of it is begun."""
+
 POINTS: Final = (
     ADMITTED, FIRST_BYTE, TOOL_STARTED, UPDATE_STORED, UPDATE_RECEIPTED, TOOL_ENDED, CALL_FINISHED, ANSWERED,
-    SETTLING, SETTLED, TELLING, TELLING_RECEIVED,
+    SETTLING, SETTLED, TELLING, TELLING_RECEIVED, FORKED,
 )  # fmt: skip
 """All of them, in the order in which a turn comes by."""

@@ -24,7 +24,7 @@ WORDS: Final = "(forgotten)"
 REPLY: Final = "(What I said here was forgotten.)"
 """What stands where his own words stood."""
 
-_OPENS: Final = re.compile(r"<<<(heard|talk)-(\S+) from=")
+_OPENS: Final = re.compile(r"<<<(heard|talk|task|report)-(\S+) from=")
 _CAPTION: Final = re.compile(r"^Picture [0-9]+, of the message (\S+?)(?:,|:$)", re.MULTILINE)
 _NOTES: Final = re.compile(r"(<<<notes-(\S+) from=yourself\n).*(\n\2>>>)", re.DOTALL)
 

@@ -16,6 +16,11 @@ Authority = Literal["social", "system"]
 """A social lane is anybody's; a system lane may use machine tools. The two never share history. Source: LOOP-7."""
 
 
+_KINDS: Final[dict[str, LaneKind]] = {
+    "rooms": "room", "voice": "voice", "conversations": "conversation", "turns": "one_shot",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class LaneKey:
     """A lane by id, with what follows from it."""
@@ -31,8 +36,20 @@ class LaneKey:
         return mark if home and self.kind == "room" and self.authority == "social" else None
 
     @property
+    def forked_from(self) -> "LaneKey | None":
+        """The lane whose child this is; None where it is none. Source: LOOP-6."""
+        parent, mark, _ = self.id.removeprefix("turns/").rpartition("~child/")
+        kind = _KINDS.get(parent.partition("/")[0])
+        # Nobody's message id makes a child: what stands in front of it would be no lane.
+        if self.kind != "one_shot" or not mark or kind is None:
+            return None
+        return LaneKey(LaneId(parent), kind, self.authority)
+
+    @property
     def home(self) -> LaneId:
         """The lane that stands for the room: of a room's loops, what they have in common (quiet, its day's tokens)."""
+        if (parent := self.forked_from) is not None:
+            return parent.home
         return self.id if self.grant is None else LaneId(self.id.rpartition("~")[0])
 
 

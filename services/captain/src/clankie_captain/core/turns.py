@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.origin import Origin
 from clankie_captain.core.pictures import Pictures
 from clankie_captain.core.settlement import RunOn, Settled
 from clankie_settings.ids import ActionId, DeliveryId, LaneId, MessageId, PresenceId, RunId, TurnId
@@ -65,7 +66,7 @@ class Pending:
 
     ``known`` holds those message ids of its backlog that the lane carries, and what stands for a picture that it has
     shown; ``heard`` says that the words stand in the lane's history already. ``pictures`` is None where they are not
-    there in time.
+    there in time. ``origin`` says where it comes from if nobody wrote it.
     """
 
     presence: PresenceId
@@ -74,6 +75,7 @@ class Pending:
     known: frozenset[str]
     heard: bool = False
     pictures: Pictures | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +104,14 @@ class Heard:
 class Ended:
     """A settled run: what each delivery got, and the run that follows at once.
 
-    ``posts`` are the presences that were given words which nobody waits for.
+    ``posts`` are the presences that were given words which nobody waits for, ``reported`` the run that tells a lane of
+    its child's end.
     """
 
     results: tuple[tuple[PresenceId, Settled], ...]
     follows: LiveRun | None
     posts: frozenset[PresenceId] = frozenset()
+    reported: LiveRun | None = None
 
 
 Settling = RunOn | Ended
@@ -186,7 +190,8 @@ class LaneView:
     """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run.
 
     ``compacting`` says that the live run only makes the history shorter. ``one_shots`` live beside it in the room, and
-    so do its ``loops``, for which the lane stands; what waits in them is counted.
+    so do its ``loops``, for which the lane stands; what waits in them is counted. ``children`` counts the room's
+    work in the background.
     """
 
     live: RunId | None
@@ -198,3 +203,4 @@ class LaneView:
     compacting: bool = False
     one_shots: tuple[Beside, ...] = ()
     loops: tuple[Beside, ...] = ()
+    children: int = 0

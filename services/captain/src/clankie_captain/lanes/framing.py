@@ -18,7 +18,7 @@ def framed(pending: Pending, known: frozenset[str], ids: Ids, *, steered: bool) 
     trigger, carried = pending.trigger, pending.known | known
     pictures = pending.pictures if pending.pictures is not None else all_unseen(trigger, "timed_out")
     while True:
-        framing = Framing(ids.new("k").removeprefix("k_")[:12], carried, steered, pictures)
+        framing = Framing(ids.new("k").removeprefix("k_")[:12], carried, steered, pictures, pending.origin)
         try:
             text = words(trigger, framing)
         except ValueError:

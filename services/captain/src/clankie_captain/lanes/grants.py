@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+from clankie_captain.core.children import FORK
 from clankie_captain.core.grants import ALWAYS, MACHINE, Powers, grant, offered, refused_by
 from clankie_captain.core.lane import LaneKey, room_lane
+from clankie_captain.core.origin import Errand
 from clankie_captain.core.placement import Loops, placed, withdrawn
-from clankie_captain.core.turns import LiveRun
+from clankie_captain.core.turns import LiveRun, Pending
 from clankie_captain.ports import Lanes
 from clankie_settings.ids import TurnId
 from clankie_settings.wire.failure import FailureCode
@@ -41,9 +43,25 @@ class Grants:
         """The durable lane in which somebody speaks in a room; it stands for the loops there. Source: OPS-5."""
         return room_lane(room, actor, (await self._powers()).trust)
 
-    async def withdrawn(self, run: LiveRun, owner: Trigger) -> FailureCode | None:
-        """Why a run may not begin in the lane that its owner's message was admitted to. Source: LOOP-4, GRANT-3."""
-        return withdrawn(run.lane, owner, await self._powers())
+    async def withdrawn(self, run: LiveRun, owner: Pending) -> FailureCode | None:
+        """Why a run may not begin in the lane that its owner's message was admitted to; a child not in its lane's.
+
+        Raises:
+            FencedError: The run is not its lane's live one.
+
+        Source: LOOP-4, LOOP-6, GRANT-3.
+        """
+        powers = await self._powers()
+        if not isinstance(owner.origin, Errand) or (parent := run.lane.forked_from) is None:
+            return withdrawn(run.lane, owner.trigger, powers)
+        heard = [grant(each, powers) for each in await self._lanes.speakers(run)]
+        same = grant(owner.trigger, powers).fingerprint == owner.origin.fingerprint
+        kept = None if same and refused_by(FORK, heard) is None else FailureCode.NOT_PERMITTED
+        return withdrawn(parent, owner.trigger, powers) or kept
+
+    async def fingerprint(self, trigger: Trigger) -> str:
+        """The fingerprint of what the sender of a delivery may do now. Source: LOOP-3, LOOP-6."""
+        return grant(trigger, await self._powers()).fingerprint
 
     async def offered(self, run: LiveRun, owner: Trigger) -> tuple[str, ...]:
         """The tools that a lane shows its model: in a loop those of its grant, else of all who could speak there.
@@ -51,10 +69,11 @@ class Grants:
         Source: CTX-3, LANE-13, LOOP-5.
         """
         powers = await self._powers()
-        if run.lane.grant is not None:
+        lane = run.lane.forked_from or run.lane
+        if lane.grant is not None:
             own = grant(owner, powers)
             return tuple(tool for tool in self._tools if own.allows(tool))
-        return offered(self._tools, owner.room, run.lane.authority, powers)
+        return offered(self._tools, owner.room, lane.authority, powers)
 
     async def refusal(self, run: LiveRun, tool: str) -> str | None:
         """Why a run may not call a tool; None where everybody whose words it has heard may.

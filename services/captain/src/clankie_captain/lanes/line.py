@@ -9,8 +9,9 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
-from clankie_captain.core import crash_points
+from clankie_captain.core import children, crash_points
 from clankie_captain.core.activity import Activity, ToolState, after
+from clankie_captain.core.children import Fork, Forked, ForkOutcome, Unforked
 from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.exhibits import PictureCounts
 from clankie_captain.core.run import CallEnd, CallResult, Draft, UpdateOutcome, Usage, Words, room_refused
@@ -24,11 +25,11 @@ from clankie_captain.lanes.patience import kept
 from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.lanes.watchdog import Watchdog
-from clankie_captain.ports import Actions, Calls, Lanes, Workshop
+from clankie_captain.ports import Actions, Calls, Children, Lanes, Workshop
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.crashing import Crash, NoCrash
-from clankie_settings.ids import DeliveryId
+from clankie_settings.ids import ChildId, DeliveryId, RunId
 from clankie_settings.wire.action import Clear, TextUpdate, ToolActivity, Typing
 from clankie_settings.wire.receipt import ActionReceipt
 
@@ -37,6 +38,7 @@ T = TypeVar("T")
 _REFUSED: Final = {
     "many": f"{bounds.UPDATES_A_TURN} updates were sent in this turn already; put the rest into your reply",
     "words": f"an update has 1 to {bounds.UPDATE_CHARS} characters of words",
+    "background": "you are in the background; say it in your last message",
     "place": "there is no text room here to write to",
 }
 
@@ -71,13 +73,15 @@ class LineParts:
     gallery: Gallery
     grants: Grants
     workshop: Workshop
+    children: Children
     crash: Crash = field(default_factory=NoCrash)
 
 
 class Line:
     """One run's line; it goes dead with the run, and everything said on a dead line is refused."""
 
-    def __init__(self, parts: LineParts, run: LiveRun, watchdog: Watchdog) -> None:
+    def __init__(self, parts: LineParts, run: LiveRun, watchdog: Watchdog, begin: Callable[[LiveRun], None]) -> None:
+        self._begin = begin
         self._parts = parts
         self._run = run
         self._watchdog = watchdog
@@ -215,6 +219,8 @@ class Line:
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""
         self._alive()
+        if self._run.lane.forked_from is not None:
+            return UpdateOutcome("refused", _REFUSED["background"])
         if self._run.lane.kind not in ("room", "one_shot"):
             return UpdateOutcome("refused", _REFUSED["place"])
         action_id = self._parts.ids.new("act")
@@ -232,6 +238,21 @@ class Line:
             receipt = await ticket.value(bounds.ACTION_RECEIPT_WAIT)
         self._parts.crash.reach(crash_points.UPDATE_RECEIPTED)
         return _outcome(receipt)
+
+    async def fork(self, task: str, calls: children.Calls) -> ForkOutcome:
+        """Let work go on in the background."""
+        self._alive()
+        if (reason := children.hindrance(self._run.lane)) is not None:
+            return Unforked(reason)
+        parts = self._parts
+        owner = (await self._kept(lambda: parts.lanes.owner(self._run))).trigger
+        fresh = ChildId(parts.ids.new("child")), RunId(parts.ids.new("run"))
+        wanted = Fork(*fresh, task, await parts.grants.fingerprint(owner), calls)
+        forked = await self._kept(lambda: parts.children.fork(self._run, wanted, parts.clock.now()))
+        parts.crash.reach(crash_points.FORKED)
+        if isinstance(forked, Forked) and forked.started is not None:
+            self._begin(forked.started)
+        return forked
 
     def hang_up(self) -> None:
         """The run has ended: take back what it showed, refuse whatever is still said."""
@@ -272,7 +293,8 @@ class Line:
 
     def _repeat(self, what: str, every: timedelta, sign: Callable[[], Sign]) -> None:
         """Show a sign now and again and again until the run ends, since it is true only while it keeps coming."""
-        if what not in self._repeating:
+        # Nobody in the room waits for a child.
+        if what not in self._repeating and self._run.lane.forked_from is None:
             self._repeating[what] = asyncio.ensure_future(self._keep_showing(every, sign))
 
     async def _keep_showing(self, every: timedelta, sign: Callable[[], Sign]) -> None:

@@ -110,11 +110,11 @@ class Registry:
         self._tasks[live.run] = asyncio.create_task(self._run(live, runner), name=live.run)
 
     async def _run(self, live: LiveRun, runner: Runner) -> None:
-        follows: LiveRun | None = None
+        follows: tuple[LiveRun | None, ...] = ()
         try:
             ended = await runner.run()
             if ended is not None:
-                follows = ended.follows
+                follows = (ended.follows, ended.reported)
                 for presence, result in ended.results:
                     self._settlements.give((presence, result.delivery_id), result)
         except Exception as error:  # noqa: BLE001 - one lane's fault never ends another's
@@ -122,7 +122,7 @@ class Registry:
         finally:
             del self._tasks[live.run], self._runners[live.run]
             self._free += 1
-            if follows is not None and not self._closed:
-                self._waiting.append(follows)
+            if not self._closed:
+                self._waiting.extend(each for each in follows if each is not None)
             while self._free > 0 and self._waiting:
                 self._begin(self._waiting.popleft())

@@ -1,6 +1,7 @@
 """One run from its first request to its settlement."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -45,11 +46,11 @@ class RunnerParts:
 class Runner:
     """Runs one run and settles it, whatever happens; only the captain's own stop leaves it to be recovered."""
 
-    def __init__(self, parts: RunnerParts, live: LiveRun) -> None:
+    def __init__(self, parts: RunnerParts, live: LiveRun, begin: Callable[[LiveRun], None]) -> None:
         self._parts = parts
         self._live = live
         self._watchdog = Watchdog(parts.line.clock, parts.limits)
-        self._line = Line(parts.line, live, self._watchdog)
+        self._line = Line(parts.line, live, self._watchdog, begin)
         self._begun = parts.line.clock.elapsed()
         # Taken now: a clock that is set while it runs must not show as waiting.
         self._waited = max(parts.line.clock.now() - live.started_at, timedelta())
@@ -74,7 +75,9 @@ class Runner:
             return None
         finally:
             self._line.hang_up()
-        self._parts.line.signals.send(self._live.lane.id, Nudge())
+        for lane in (self._live.lane, self._live.lane.forked_from):
+            if lane is not None:
+                self._parts.line.signals.send(lane.id, Nudge())
         for presence in settled.posts:
             self._parts.line.signals.send(presence, Nudge())
         await self._write_down(settled)
@@ -119,7 +122,7 @@ class Runner:
         self._limit = self._parts.ceilings.of(owner.trigger.room)
         grants = self._parts.line.grants
         # What waited may have lost its grant since it was admitted; words that were heard are in the history already.
-        if not owner.heard and (code := await grants.withdrawn(self._live, owner.trigger)) is not None:
+        if not owner.heard and (code := await grants.withdrawn(self._live, owner)) is not None:
             return Broken(code, "Withdrawn")
         self._tools = await grants.offered(self._live, owner.trigger)
         order = Order(

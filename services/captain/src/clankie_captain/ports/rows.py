@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from clankie_captain.core.children import Child, Ending, Fork, ForkOutcome
 from clankie_captain.core.commands import Deed
 from clankie_captain.core.compaction import EMPTY, Compacted, Compaction, Fill
 from clankie_captain.core.lane import LaneKey
@@ -34,7 +35,7 @@ from clankie_captain.core.turns import (
     Turn,
     Underway,
 )
-from clankie_settings.ids import ActionId, DeliveryId, LaneId, PresenceId, RunId, TurnId
+from clankie_settings.ids import ActionId, ChildId, DeliveryId, LaneId, PresenceId, RunId, TurnId
 from clankie_settings.wire.action import Post, StoredAction
 from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt
@@ -110,6 +111,22 @@ class Compactions(Protocol):
 
     async def finish(self, run: LiveRun, ending: Compaction, usage: Usage, follower: RunId, at: datetime) -> Compacted:
         """End a compaction once, and start what waits."""
+        ...
+
+
+class Children(Protocol):
+    """Background threads as rows; ``store/children.py`` says what each promises."""
+
+    async def fork(self, run: LiveRun, wanted: Fork, at: datetime) -> ForkOutcome:
+        """Begin a child of a live run's lane, or let it wait."""
+        ...
+
+    async def newest(self, most: int) -> tuple[Child, ...]:
+        """The children that were forked last."""
+        ...
+
+    async def cancel(self, child: ChildId, at: datetime) -> Ending | None:
+        """Ask for a child's end."""
         ...
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from clankie_captain.core.activity import ToolState
+from clankie_captain.core.children import Calls, ForkOutcome
 from clankie_captain.core.compaction import Digest
 from clankie_captain.core.run import (
     Broken,
@@ -118,6 +119,10 @@ class RunLine(Protocol):
 
         Source: ROOM-3.
         """
+        ...
+
+    async def fork(self, task: str, calls: Calls) -> ForkOutcome:
+        """Let work go on in the background, with the lane's history as its beginning. Source: LOOP-6."""
         ...
 
     async def finish(self, call: str, payload: str) -> None:

@@ -25,6 +25,7 @@ _MINE: Final = (
     _delivery.actor == bindparam("actor"),
     _delivery.accepted_at > bindparam("since"),
     _delivery.accepted_at <= bindparam("now"),
+    _delivery.awaited,
 )
 _WORKED_ON: Final = or_(_delivery.state != "done", _delivery.run.is_not(None))
 _RECENT: Final = select(func.count()).select_from(

@@ -29,6 +29,7 @@ from clankie_captain.errors import DeliveryConflictError
 from clankie_captain.store import allowances, events, gauges, loops, one_shots, rows, speech, tables
 from clankie_captain.store.presences import note_room, touch_presence
 from clankie_captain.store.rows import AnyRow
+from clankie_settings import bounds
 from clankie_settings.ids import DeliveryId, PresenceId, RunId, TurnId
 from clankie_settings.wire.result import RESULT, Failed, Silent
 from clankie_settings.wire.trigger import Trigger, content_hash
@@ -121,8 +122,9 @@ def find(connection: Connection, trigger: Trigger) -> Acceptance | None:
 
 def _admit(connection: Connection, arrival: Arrival, terms: Terms) -> Acceptance:
     trigger, at = arrival.trigger, arrival.at
-    touch_presence(connection, PresenceId(trigger.presence_id), at)
-    note_room(connection, trigger, at)
+    if arrival.awaited:
+        touch_presence(connection, PresenceId(trigger.presence_id), at)
+        note_room(connection, trigger, at)
     arrival, place = _place(connection, _by_voice(connection, arrival, terms))
     lane = arrival.lane
     decision = _decide(connection, arrival, terms, place)
@@ -193,7 +195,8 @@ def _answers(connection: Connection, run: RunId | None) -> str | None:
 def _decide(connection: Connection, arrival: Arrival, terms: Terms, place: _Place) -> Admission:
     trigger, lane, at = arrival.trigger, arrival.lane, arrival.at
     # Only a stop that ends something is exempt: any other one is a message like all the rest.
-    stopped = _stopped(connection, arrival, place.live) if is_stop(trigger.body, terms.names) else None
+    spoken = arrival.awaited and is_stop(trigger.body, terms.names)
+    stopped = _stopped(connection, arrival, place.live) if spoken else None
     stops = stopped is not None
     quiet = is_quiet(place.quiet_until, at)
     used = allowances.standing(connection, trigger, lane.home, terms.allowance, at, quiet=quiet)
@@ -204,7 +207,8 @@ def _decide(connection: Connection, arrival: Arrival, terms: Terms, place: _Plac
         return Refuse(refused.code, refused.notice)
     view = LaneState(
         live_run=stopped or place.live,
-        waiting=place.waiting,
+        # What the captain itself has to tell is never turned away.
+        waiting=place.waiting if arrival.awaited else min(place.waiting, bounds.QUEUED_TURNS - 1),
         autonomous=lane.kind == "conversation" and _autonomous(connection, place.live),
         stops=stops,
         compacting=gauges.is_compaction(connection, stopped or place.live),

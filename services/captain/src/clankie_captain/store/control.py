@@ -7,11 +7,13 @@ from typing import assert_never
 from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from clankie_captain.core.children import place
 from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.turns import Done, LaneView
 from clankie_captain.store import allowances, gauges, loops, one_shots, tables
 from clankie_captain.store.arrivals import cancel_run
+from clankie_captain.store.children import open_in
 from clankie_captain.store.engine import Database
 from clankie_settings.ids import LaneId, PresenceId, RunId
 from clankie_settings.wire.command import Command
@@ -120,4 +122,5 @@ def _view(connection: Connection, lane: LaneKey, room: Room, at: datetime) -> La
         compacting=row is not None and gauges.is_compaction(connection, row.live_run),
         one_shots=one_shots.live(connection, room),
         loops=loops.live(connection, lane.id) if lane.authority == "social" else (),
+        children=open_in(connection, place(room)),
     )

@@ -14,7 +14,7 @@ from clankie_captain.core.run import Draft, Entry
 from clankie_captain.core.steering import Steered, takeable
 from clankie_captain.core.turns import Acceptance, Heard, LiveRun, Pending, Turn
 from clankie_captain.errors import FencedError
-from clankie_captain.store import arrivals, calls, gauges, tables
+from clankie_captain.store import arrivals, calls, forks, gauges, tables
 from clankie_captain.store.arrivals import Arrival, Terms
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_heard
@@ -47,10 +47,11 @@ _PENDING: Final = select(
     _delivery.ready,
     _delivery.pictures,
     _delivery.accepted_at,
+    _delivery.awaited,
 )
 _OWNER: Final = _PENDING.where(_delivery.presence == bindparam("presence"), _delivery.id == bindparam("id"))
 _HEARD: Final = (
-    select(_delivery.trigger)
+    select(_delivery.presence, _delivery.id, _delivery.trigger, _delivery.awaited)
     .where(_delivery.run == bindparam("run"), _delivery.state.in_(("live", "heard")))
     .order_by(_delivery.seq)
 )
@@ -153,6 +154,8 @@ class LaneStore:
     async def speakers(self, run: LiveRun) -> tuple[Trigger, ...]:
         """The deliveries whose words a run has heard, its owner's first of all, in the order of acceptance.
 
+        Behind them come those that a lane had heard when it forked a child that is among them.
+
         Raises:
             FencedError: The run is not its lane's live one.
 
@@ -162,7 +165,10 @@ class LaneStore:
         def work(connection: Connection) -> tuple[Trigger, ...]:
             _prove(connection, run)
             rows = connection.execute(_HEARD, {"run": run.run}).all()
-            return tuple(Trigger.model_validate_json(row.trigger) for row in rows)
+            own = [Trigger.model_validate_json(row.trigger) for row in rows]
+            # A child, and what is told of it, may do what all may whose words its lane had heard.
+            before = [forks.speakers(connection, row.presence, row.id) for row in rows if not row.awaited]
+            return (*own, *(each for several in before for each in several))
 
         return await self._database.transact(work)
 
@@ -266,7 +272,8 @@ def _pending(connection: Connection, lane: LaneKey, row: AnyRow) -> Pending:
     trigger = Trigger.model_validate_json(row.trigger)
     pictures = None if row.pictures is None else PICTURES.validate_json(row.pictures)
     known = _known(connection, lane, trigger)
-    return Pending(PresenceId(row.presence), DeliveryId(row.id), trigger, known, row.heard, pictures)
+    came = None if row.awaited else forks.origin(connection, row.presence, row.id)
+    return Pending(PresenceId(row.presence), DeliveryId(row.id), trigger, known, row.heard, pictures, came)
 
 
 def _known(connection: Connection, lane: LaneKey, trigger: Trigger) -> frozenset[str]:

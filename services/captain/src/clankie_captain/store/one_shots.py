@@ -34,6 +34,8 @@ _WAITING: Final = (
     select(_lane.id)
     .join(tables.delivery, _delivery.lane == _lane.id)
     .where(_delivery.state == "queued", _lane.kind == "one_shot", _lane.live_run.is_(None))
+    # Children of a lane are one-shots that begin by an order of their own.
+    .where(~_lane.id.contains("~child/"))
     .order_by(_delivery.seq)
 )
 

@@ -6,9 +6,11 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
 
+from clankie_captain.core.artifacts import newest
+from clankie_captain.core.origin import Homecoming
 from clankie_captain.core.settlement import Settlement
 from clankie_captain.core.turns import LiveRun
-from clankie_captain.store import tables
+from clankie_captain.store import forks, tables
 from clankie_captain.store.numbering import store
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.action import Post
@@ -32,6 +34,9 @@ def report(
     Source: DUR-1.
     """
     posted: set[PresenceId] = set()
+    if run.lane.forked_from is not None:
+        # A child speaks to its lane alone.
+        return frozenset(posted)
     for result in decided.results:
         if not isinstance(result, Replied) or result.owed:
             continue
@@ -40,12 +45,14 @@ def report(
         trigger = None if stored is None else Trigger.model_validate_json(stored)
         # On the console the conversation's own events say it.
         if trigger is not None and trigger.room.platform == "discord":
-            store(connection, presence, _post(run, trigger, result), at, run=run.run)
+            store(connection, presence, _post(connection, run, trigger, result), at, run=run.run)
             posted.add(presence)
     return frozenset(posted)
 
 
-def _post(run: LiveRun, trigger: Trigger, result: Replied) -> Post:
+def _post(connection: Connection, run: LiveRun, trigger: Trigger, result: Replied) -> Post:
+    came = forks.origin(connection, trigger.presence_id, trigger.delivery_id)
+    pictures = came.pictures if isinstance(came, Homecoming) else ()
     answers = trigger.reply_to.message_id if trigger.reply_to is not None else None
     return Post(
         action_id=f"post_{run.run}",
@@ -53,5 +60,5 @@ def _post(run: LiveRun, trigger: Trigger, result: Replied) -> Post:
         room=trigger.room,
         reply_to=answers,
         text=result.text,
-        artifacts=result.artifacts,
+        artifacts=newest([*pictures, *result.artifacts]),
     )

@@ -16,7 +16,7 @@ from clankie_captain.core.run import Broken, Usage
 from clankie_captain.core.settlement import RunOn, Settlement, settlement
 from clankie_captain.core.turns import Ended, LiveRun, Settling
 from clankie_captain.errors import FencedError
-from clankie_captain.store import allowances, events, gauges, one_shots, posts, rows, speech, tables
+from clankie_captain.store import allowances, events, forks, gauges, one_shots, posts, rows, speech, tables
 from clankie_captain.store.arrivals import start
 from clankie_captain.store.engine import Database
 from clankie_captain.store.log import log_broken, log_said
@@ -98,8 +98,9 @@ class RunStore:
             posted = aloud | posts.report(connection, run, final, owners, at)
             full = gauges.after_run(connection, run.lane, fill)
             follows = (gauges.claim if full else follow)(connection, run.lane, follower, at)
+            told = forks.settled(connection, run, decided.results, at)
             self._crash.reach(crash_points.SETTLING)
-            return Ended(tuple((owners[each.turn_id], each) for each in final.results), follows, posted)
+            return Ended(tuple((owners[each.turn_id], each) for each in final.results), follows, posted, told)
 
         settling = await self._database.transact(work)
         self._crash.reach(crash_points.SETTLED)
@@ -147,7 +148,7 @@ class RunStore:
             idle = select(tables.lane).where(*durable).limit(len(fresh))
             found = [rows.lane_key(row) for row in connection.execute(idle).all()]
             # A room's one-shots come one at a time: those that wait for another's end are no idle lanes.
-            lanes = [*found, *one_shots.waiting(connection)]
+            lanes = [*found, *one_shots.waiting(connection), *forks.next_waiting(connection)]
             started = [follow(connection, lane, run, at) for run, lane in zip(fresh, lanes, strict=False)]
             return tuple(each for each in started if each is not None)
 
@@ -223,13 +224,13 @@ def _close_run(connection: Connection, run: LiveRun, decided: Settlement, usage:
 
 
 def follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> LiveRun | None:
-    """Start an idle lane's oldest queued turn as ``run``, or the next one-shot of its room; None where none waits.
+    """Start an idle lane's oldest queued turn as ``run``, or the next lane of its kind; None where none waits.
 
     Where only the sender steers, what the same sender has queued joins the run.
 
     Source: LOOP-2, GRANT-2.
     """
-    own = one_shots.next_beside(connection, lane.id) if lane.kind == "one_shot" else lane
+    own = _next_lane(connection, lane)
     if own is None:
         return None
     together = steer_by(own) == "sender"
@@ -242,6 +243,13 @@ def follow(connection: Connection, lane: LaneKey, run: RunId, at: datetime) -> L
         mine = {"of_presence": each.presence, "of_delivery": each.delivery}
         connection.execute(_CHANGE_DELIVERY, {**mine, "state": "steer" if place else "live", "run": run})
     return start(connection, own, run, found[0], at, autonomous=triggers[0].kind == "catch_up")
+
+
+def _next_lane(connection: Connection, lane: LaneKey) -> LaneKey | None:
+    """Whose turn it is where a lane has come free: its own, or that of the next lane of its kind."""
+    if lane.forked_from is not None:
+        return next(iter(forks.next_waiting(connection)), None)
+    return one_shots.next_beside(connection, lane.id) if lane.kind == "one_shot" else lane
 
 
 def _queued(trigger: Trigger) -> Queued:

@@ -144,6 +144,23 @@ gauge = Table(
 )
 """How full a lane is, from when on it may be compacted, and the entry of the notes that its history begins with."""
 
+child = Table(
+    "child",
+    metadata,
+    Column("presence", String, nullable=False),
+    Column("id", String, nullable=False),  # the delivery of its task: that one's state is the child's
+    Column("lane", String, nullable=False, unique=True),
+    Column("forked_from", String, nullable=False),
+    Column("room", String, nullable=False),
+    Column("forked_by", String, nullable=False),  # the run that moved the work
+    Column("owner", String, nullable=False),  # the delivery that this run answered
+    Column("fingerprint", String, nullable=False),
+    Column("heard", Text, nullable=False),  # the deliveries that it had heard: what all their senders may do
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("presence", "id"),
+)
+"""Background threads. Words of theirs stand in deliveries and entries alone. Source: LOOP-6."""
+
 lane_message = Table(
     "lane_message",
     metadata,

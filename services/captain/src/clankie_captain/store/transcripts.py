@@ -71,4 +71,6 @@ def in_room(room: str) -> ColumnElement[bool]:
     one, place = tables.lane.c.id, f"discord:{room}"
     exact = one.in_([f"rooms/{place}", f"voice/{place}"])
     # Behind the tilde stands what tells lanes of one room apart: authority, grant, or a one-shot's message.
-    return or_(exact, *(one.startswith(f"{kind}/{place}~", autoescape=True) for kind in ("rooms", "voice", "turns")))
+    # Whatever lane a child is of, its own begins with it.
+    kinds = ("rooms", "voice", "turns", "turns/rooms", "turns/turns")
+    return or_(exact, *(one.startswith(f"{kind}/{place}~", autoescape=True) for kind in kinds))

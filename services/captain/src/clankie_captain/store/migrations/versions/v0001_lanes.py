@@ -110,6 +110,20 @@ def _records() -> None:
         sa.Column("notes", sa.Integer),
     )
     op.create_table(
+        "child",
+        sa.Column("presence", sa.String, nullable=False),
+        sa.Column("id", sa.String, nullable=False),
+        sa.Column("lane", sa.String, nullable=False, unique=True),
+        sa.Column("forked_from", sa.String, nullable=False),
+        sa.Column("room", sa.String, nullable=False),
+        sa.Column("forked_by", sa.String, nullable=False),
+        sa.Column("owner", sa.String, nullable=False),
+        sa.Column("fingerprint", sa.String, nullable=False),
+        sa.Column("heard", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("presence", "id"),
+    )
+    op.create_table(
         "lane_message",
         sa.Column("lane", sa.String, nullable=False),
         sa.Column("message_id", sa.String, nullable=False),
