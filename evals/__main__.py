@@ -16,8 +16,8 @@ from clankie_settings.clock import SystemClock
 from clankie_settings.environment import SettingsError, captain_settings, launch_settings, process_environment
 from evals.campaign import SCRIPTED, Campaign, Plan
 from evals.cases import FOLDER, CaseError, load_all
-from evals.houses import HouseError
 from evals.observed import MODES, Mode
+from evals.processes import HouseError
 from evals.report import Prices, Report, report
 from evals.table import table
 

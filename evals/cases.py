@@ -2,18 +2,17 @@
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Final, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from evals.play import Accepted, Label, Open, Reach, Say, Settle, Step, Table, Words
 
 FOLDER: Final = Path(__file__).with_name("lanes")
 """Where the cases are that come with the project."""
 
-Person = Literal["Ann", "Bob"]
 State = Literal["replied", "absorbed", "silent", "failed"]
-Words = Annotated[str, Field(min_length=1, max_length=2_000)]
-Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 
 
 class CaseError(Exception):
@@ -30,86 +29,14 @@ class CaseError(Exception):
         self.field = field
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Say(_Table):
-    """Somebody writes. With a label it is a delivery whose end is looked at; without one it is talk between people."""
-
-    say: Words
-    by: Person
-    label: Label | None = None
-    picture: Literal["red", "green", "blue"] | None = None
-
-
-class Chatter(_Table):
-    """Ann and Bob write so many messages to one another, all of them "by the river"; those he reads are waited for."""
-
-    chatter: Annotated[int, Field(ge=1, le=50)]
-
-
-class Reach(_Table):
-    """Wait until the scripted model stands at a gate; with a real model, some seconds from the last message on."""
-
-    reach: Label
-    otherwise_s: Annotated[float, Field(ge=0, le=60)] = 2.0
-
-
-class Open(_Table):
-    """Let the scripted model pass a gate; nothing with a real one."""
-
-    open: Label
-
-
-class Accepted(_Table):
-    """Wait until the captain has these messages on disk."""
-
-    accepted: Annotated[list[Label], Field(min_length=1)]
-
-
-class Settle(_Table):
-    """Wait until these messages have ended."""
-
-    settle: Annotated[list[Label], Field(min_length=1)]
-
-
-class Restart(_Table):
-    """Kill a service as a power cut would, and start it again."""
-
-    restart: Literal["captain"]
-
-
-def _kind(value: Any) -> str | None:
-    given = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    kinds = ("say", "chatter", "reach", "open", "accepted", "settle", "restart")
-    return next((kind for kind in kinds if kind in given), None)
-
-
-Step = Annotated[
-    Annotated[Say, Tag("say")]
-    | Annotated[Chatter, Tag("chatter")]
-    | Annotated[Reach, Tag("reach")]
-    | Annotated[Open, Tag("open")]
-    | Annotated[Accepted, Tag("accepted")]
-    | Annotated[Settle, Tag("settle")]
-    | Annotated[Restart, Tag("restart")],
-    Discriminator(
-        _kind,
-        custom_error_type="step",
-        custom_error_message="expected say, chatter, reach, open, accepted, settle or restart",
-    ),
-]
-
-
-class ToolCall(_Table):
+class ToolCall(Table):
     """A tool that the scripted model calls."""
 
     tool: Words
-    arguments: dict[str, str] = {}
+    arguments: dict[str, str] = Field(default_factory=dict[str, str])
 
 
-class Rule(_Table):
+class Rule(Table):
     """How the scripted model answers a request that fits; where no rule does, it names everything it has heard.
 
     Attributes:
@@ -134,14 +61,14 @@ class Rule(_Table):
         return self
 
 
-class Count(_Table):
+class Count(Table):
     """From so many to so many."""
 
     least: Annotated[int, Field(ge=0)]
     most: Annotated[int, Field(ge=0)]
 
 
-class Expect(_Table):
+class Expect(Table):
     """What code judges.
 
     Attributes:
@@ -157,17 +84,17 @@ class Expect(_Table):
     """
 
     replies: Count | None = None
-    contains: list[Words] = []
-    lacks: list[Words] = []
-    says: dict[Label, list[Words]] = {}
+    contains: list[Words] = Field(default_factory=list[Words])
+    lacks: list[Words] = Field(default_factory=list[Words])
+    says: dict[Label, list[Words]] = Field(default_factory=dict[Label, list[Words]])
     silence: bool = False
     replied_to: list[Label] | None = None
-    ends: dict[Label, list[State]] = {}
-    absorbed: dict[Label, Label] = {}
+    ends: dict[Label, list[State]] = Field(default_factory=dict[Label, list[State]])
+    absorbed: dict[Label, Label] = Field(default_factory=dict[Label, Label])
     tool: Words | None = None
 
 
-class Judged(_Table):
+class Judged(Table):
     """What a model judges.
 
     Attributes:
@@ -179,7 +106,7 @@ class Judged(_Table):
     scripted: Words
 
 
-class Case(_Table):
+class Case(Table):
     """One case.
 
     Attributes:
@@ -192,7 +119,7 @@ class Case(_Table):
     title: Words
     asks: Words
     play: Annotated[list[Step], Field(min_length=1)]
-    script: list[Rule] = []
+    script: list[Rule] = Field(default_factory=list[Rule])
     expect: Expect
     judge: Judged | None = None
 

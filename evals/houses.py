@@ -1,11 +1,8 @@
 """A whole house for one mode: stage, captain and bridge as processes of their own on loopback. Source: LOOP-8."""
 
 import asyncio
-import contextlib
 import json
 import os
-import socket
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -16,76 +13,17 @@ import httpx
 
 from clankie_cli import plan
 from clankie_cli.introduction import introduced
-from clankie_cli.leash import leash
 from clankie_settings import secrets
 from clankie_settings.clock import Clock
 from clankie_settings.environment import launch_settings
 from clankie_stage.client import StageClient
 from clankie_stage.provider.client import ProviderClient
 from evals.observed import Mode
+from evals.processes import LOOK_EVERY, START_WITHIN, HouseError, Process, free_port, said
 
 Json = dict[str, Any]
 
-START_WITHIN: Final = timedelta(seconds=90)
-"""How long a process may take to start on a loaded machine."""
-
-LOOK_EVERY: Final = timedelta(milliseconds=50)
-LINE_BYTES: Final = 1024 * 1024
-LINES: Final = 20_000
 ONE_SHOTS: Final = str(Path(__file__).with_name("one_shot_captain.py"))
-
-
-class HouseError(Exception):
-    """Something in the house did not do its part; the message holds no words of a room."""
-
-
-class Process:
-    """One running program and what it wrote.
-
-    Attributes:
-        name: What errors call it.
-        lines: Its output so far.
-    """
-
-    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
-        self.name = name
-        self.lines: list[str] = []
-        self._process = process
-        self._reading = asyncio.create_task(self._read())
-
-    @classmethod
-    async def started(cls, name: str, arguments: tuple[str, ...], env: Mapping[str, str], folder: Path) -> Self:
-        """Start Python with these arguments; it ends when the eval does, however that ends."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *arguments,
-            cwd=folder,
-            env={**env, "PYTHONUNBUFFERED": "1"},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            limit=LINE_BYTES,
-            preexec_fn=leash(),
-        )
-        return cls(name, process)
-
-    @property
-    def ended(self) -> bool:
-        """Whether it is gone."""
-        return self._process.returncode is not None
-
-    async def kill(self) -> None:
-        """Kill it at once, and read what it wrote last."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        await self._reading
-        await self._process.wait()
-
-    async def _read(self) -> None:
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
-            if len(self.lines) < LINES:
-                self.lines.append(line.decode("utf-8", "replace").rstrip("\n"))
 
 
 class House:
@@ -126,7 +64,7 @@ class House:
             planned = plan.stage(settings, own)
             stage = await Process.started("stage", ("-m", planned.module, *planned.arguments), planned.env, folder)
             ending.push_async_callback(stage.kill)
-            url = (await _line(stage, "stage listening on ", clock)).rpartition(" ")[2]
+            url = (await said(stage, "stage listening on ", clock)).rpartition(" ")[2]
             captain = plan.on_stage(settings, own, await introduced(url))[0]
             served = f"http://127.0.0.1:{free_port()}"
             made = {**captain.env, **_fixed(mode), "CLANKIE_CAPTAIN_URL": served}
@@ -154,7 +92,7 @@ class House:
 
     async def _start_bridge(self) -> None:
         await self._start("bridge", ("-m", "clankie_bridge"))
-        await _line(self._processes["bridge"], "gateway_ready", self._clock)
+        await said(self._processes["bridge"], "gateway_ready", self._clock)
 
     async def restart_captain(self) -> None:
         """Kill the captain as a power cut would, and start it again."""
@@ -237,12 +175,6 @@ class House:
             await each.kill()
 
 
-def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return door.getsockname()[1]
-
-
 def plain_environment(folder: Path) -> dict[str, str]:
     """The settings of a house on the scripted provider: nobody's own, so that its table is the same everywhere."""
     return {"PATH": os.environ["PATH"], "HOME": str(folder), "CLANKIE_MODEL": "rehearsal"}
@@ -257,17 +189,6 @@ def _fixed(mode: Mode) -> dict[str, str]:
         "CLANKIE_CATCH_UP_MINUTES": "0",
         **({"CLANKIE_ROOM_LOOP": "all"} if mode == "loop" else {}),
     }
-
-
-async def _line(process: Process, part: str, clock: Clock) -> str:
-    deadline = clock.elapsed() + START_WITHIN
-    while True:
-        if found := [line for line in process.lines if part in line]:
-            return found[0]
-        if process.ended or clock.elapsed() > deadline:
-            last = process.lines[-1] if process.lines else "it wrote nothing"
-            raise HouseError(f"the {process.name} does not start: {last[:300]}")
-        await clock.sleep(LOOK_EVERY)
 
 
 def _lines(path: Path) -> list[Json]:

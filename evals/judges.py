@@ -14,8 +14,9 @@ from clankie_captain.agent.pulse import Pulse
 from clankie_settings.environment import captain_settings
 from clankie_stage.provider.client import ProviderClient
 from clankie_stage.provider.steps import call, calls, when
-from evals.cases import Case, Judged, Say
+from evals.cases import Case, Judged
 from evals.observed import Observed
+from evals.play import Say
 from evals.results import Opinion
 
 INSTRUCTIONS: Final = """\

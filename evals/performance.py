@@ -10,9 +10,11 @@ from PIL import Image
 
 from clankie_stage.provider.beats import Step as Answer
 from clankie_stage.provider.steps import call, calls, gated, silence, text, when
-from evals.cases import Accepted, Case, Chatter, Open, Reach, Restart, Rule, Say, Settle, Step
-from evals.houses import House, HouseError
+from evals.cases import Case, Rule
+from evals.houses import House
 from evals.observed import End, Observed, Posted, Run
+from evals.play import Accepted, Chatter, Open, Reach, Restart, Say, Settle, Step
+from evals.processes import HouseError
 
 Json = dict[str, Any]
 
