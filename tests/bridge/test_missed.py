@@ -141,6 +141,27 @@ async def test_a_session_that_is_lost_without_a_resume_costs_nothing(
     assert len(captain.turns) == 4
 
 
+async def test_what_a_lost_session_leaves_out_goes_behind_what_waits_from_before(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    """Handed over in front, it would hide the older ones from the next bridge, should this one die."""
+    captain.think = echo
+    bridge: RunningBridge = await start()
+    await captain.until_receipts(stage.control.say("Ann", "Clankie, before")["id"])
+    await captain.down()
+    waiting = [stage.control.say("Ann", f"Clankie, waiting {number}")["id"] for number in range(3)]
+    stage.control.say("Ann", "whatever", room="@Ann")
+    await bridge.log.until("not_admitted")  # so what came before that was seen as well
+    stage.control.forget_sessions()
+    stage.control.drop()
+    missed = [stage.control.say("Bob", f"Clankie, missed {number}")["id"] for number in range(2)]
+    await bridge.log.until("gateway_ready", 2)
+    await captain.up()
+    for each in (*waiting, *missed):
+        await captain.until_receipts(each)
+    assert list(captain.turns)[1:] == [*waiting, *missed]
+
+
 async def test_a_bridge_that_dies_while_it_reads_leaves_it_to_the_next(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:

@@ -206,8 +206,8 @@ class Absence:
             self._standing.renew()
 
     def _put(self, room: Room, items: list[Item]) -> None:
-        """In front of everything that came since."""
-        room.waiting.extendleft(reversed(items))
+        """In front of everything that came since, and behind what has waited from before."""
+        room.fill_in(items)
         self._rooms.waiting += len(items)
 
     def _let_go(self, room: Room) -> None:

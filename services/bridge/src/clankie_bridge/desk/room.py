@@ -1,9 +1,13 @@
 """What the bridge holds of a room while it runs; nothing of it is on disk."""
 
 import asyncio
+import heapq
+import math
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Final
 
 from clankie_bridge.core.card import Card
@@ -101,6 +105,17 @@ class Delivery:
             self.typing = None
 
 
+def _by_time(items: Iterable[Item]) -> list[tuple[float, Item]]:
+    """Items with their places in time; what is no message belongs in front of the message behind it."""
+    placed: list[tuple[float, Item]] = []
+    place = math.inf
+    for each in reversed([*items]):
+        if isinstance(each, Said | Talk):
+            place = int(each.message.id)
+        placed.append((place, each))
+    return placed[::-1]
+
+
 @dataclass(slots=True, eq=False)
 class Room:
     """One room.
@@ -167,6 +182,18 @@ class Room:
                 elif change.kind == "deleted":
                     del self.drifted[index]
                 return
+
+    def fill_in(self, items: Iterable[Item]) -> None:
+        """Put what was read back where it belongs by time, among what waits already.
+
+        What waits may be older: an earlier session brought it, and the captain was away. Handed over behind newer
+        messages, it would be lost with this process, since the next one reads from the last that the captain has.
+
+        Source: ING-9.
+        """
+        merged = [each for _, each in heapq.merge(_by_time(items), _by_time(self.waiting), key=itemgetter(0))]
+        self.waiting.clear()
+        self.waiting.extend(merged)
 
     def chill(self) -> None:
         """Something was missed here: read the history again before the next turn."""
