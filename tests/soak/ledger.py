@@ -35,11 +35,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message that Discord stored for the bot, by its first request."""
+    """A message that Discord stored for the bot, by its first request; a card goes away again."""
 
     id: str
     room: str
     nonce: str
+    is_card: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,9 @@ class Speaker:
             return words, None
         if way == "mention":
             return f"<@{BOT_ID}> {words}", None
-        last = next((each.id for each in reversed(self._ledger.sent.values()) if each.room == place.id), None)
+        sent = reversed(self._ledger.sent.values())
+        # Whoever answers a card that is gone calls nobody: the answer says no more whose message that was.
+        last = next((each.id for each in sent if each.room == place.id and not each.is_card), None)
         if way == "reply" and last is not None:
             return words, last
         return f"Clankie, {words}", None

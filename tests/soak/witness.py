@@ -8,6 +8,7 @@ from typing import Final
 
 import httpx
 
+from clankie_bridge.core.card import is_card
 from clankie_settings.clock import Clock
 from clankie_stage.provider.hearing import since_answer, text_of
 from clankie_stage.provider.records import Record
@@ -102,7 +103,8 @@ class Witness:
         if "channel_id" in stored:
             body: Json = what.get("body") or {}
             nonce = str(body.get("nonce", ""))
-            self._ledger.sent.setdefault(stored["id"], Sent(stored["id"], stored["channel_id"], nonce))
+            sent = Sent(stored["id"], stored["channel_id"], nonce, is_card(str(stored.get("content", ""))))
+            self._ledger.sent.setdefault(sent.id, sent)
 
 
 def heard_by(record: Record) -> frozenset[str]:
