@@ -84,6 +84,10 @@ def test_of_every_setting_it_is_decided_whether_a_trial_takes_it_over() -> None:
 
 
 GIVEN = {
+    "browser": "/usr/bin/chromium",
+    "browser_sandbox": "off",
+    "image_model": "openai:n",
+    "image_base_url": "http://127.0.0.1:9",
     "model": "openai:n", "model_base_url": "http://127.0.0.1:9", "model_fallbacks": "openai:a,openai:b",
     "persona_file": "/p", "images": "off", "names": "A,B", "reply_policy": "all", "discord_bots": "true",
     "tools": "draw_diagram", "otel_exporter_otlp_endpoint": "http://127.0.0.1:4318",
