@@ -32,15 +32,17 @@ class Program:
         self.ended = asyncio.create_task(self._read(), name=name)
 
     @classmethod
-    async def started(cls, name: str, arguments: Sequence[str], env: Mapping[str, str], folder: Path) -> Self:
-        """Start Python with these arguments."""
+    async def started(
+        cls, name: str, arguments: Sequence[str], env: Mapping[str, str], folder: Path, *, reads: bool = False
+    ) -> Self:
+        """Start Python with these arguments; one that ``reads`` can be told lines."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             LEASHED,
             *arguments,
             cwd=folder,
             env={**env, "PYTHONUNBUFFERED": "1"},
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             limit=1024 * 1024,
@@ -79,6 +81,16 @@ class Program:
                 return await asyncio.shield(self.ended)
         except TimeoutError:
             raise AssertionError(f"{self.name} does not end:\n{self.tail}") from None
+
+    def tell(self, line: str) -> None:
+        """Write a line to its input."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n".encode())
+
+    def hush(self) -> None:
+        """End its input."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
 
     def ask_to_stop(self) -> None:
         """Ask it to stop, and do not wait."""
