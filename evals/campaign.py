@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 from clankie_settings.clock import Clock
 from evals import results
@@ -15,11 +16,15 @@ from evals.houses import House, plain_environment
 from evals.judges import Judge
 from evals.observed import Mode
 from evals.performance import Performance
+from evals.processes import HouseError
 from evals.results import Key, Result
 from evals.verdicts import faults
 
 SCRIPTED = "scripted"
 """What stands for the model in results where none thinks."""
+
+DEAD: Final = frozenset({"captain_model_failed", "captain_usage_limit_reached"})
+"""Failure codes of a model that is not there, or not paid for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +82,12 @@ class Campaign:
         todo = results.outstanding(keys, results.read(self._out))
         if len(todo) < len(keys):
             self._tell(f"{len(keys) - len(todo)} of {len(keys)} performances are there already")
-        for mode in self._plan.modes:
-            if own := [key for key in todo if key.mode == mode]:
-                await self._in_mode(mode, own)
-        shutil.rmtree(self._houses, ignore_errors=True)
+        try:
+            for mode in self._plan.modes:
+                if own := [key for key in todo if key.mode == mode]:
+                    await self._in_mode(mode, own)
+        finally:
+            shutil.rmtree(self._houses, ignore_errors=True)
         there = results.read(self._out)
         return [there[key] for key in keys]
 
@@ -94,6 +101,7 @@ class Campaign:
             judge = await Judge.of(house.env, self._plan.judge, house.provider, ending)
             for key in keys:
                 result = await self._result(house, judge, key)
+                refuse_dead_model(result)
                 results.add(self._out, result)
                 said = "ok" if result.passed else f"FAILS: {'; '.join(result.faults) or 'the judge says no'}"
                 self._tell(f"{mode:<8}  {key.case:<18}  {key.repetition}  {said}")
@@ -103,3 +111,17 @@ class Campaign:
         seen = await Performance.given(house, case, f"{key.case}-{key.repetition}".replace("_", "-"), self._plan.within)
         opinion = await judge.opinion(case, seen) if seen.fault is None else None
         return Result(key=key, faults=faults(case, seen), opinion=opinion, observed=seen)
+
+
+def refuse_dead_model(result: Result) -> None:
+    """A model that answers nothing is no result: written down, it would stay there when the key is right.
+
+    Raises:
+        HouseError: Every message failed for the model.
+    """
+    ends = result.observed.ends.values()
+    codes = {end.code for end in ends if end.state == "failed"}
+    if ends and all(end.state == "failed" for end in ends) and codes <= DEAD:
+        raise HouseError(
+            f"the model answers nothing ({', '.join(sorted(filter(None, codes)))}); check its key and name"
+        )

@@ -68,7 +68,8 @@ def _tokens(axes: Any, report: Report) -> None:
 
 
 def _plain(axes: Any) -> None:
-    axes.legend(fontsize=8, frameon=False)
+    axes.margins(y=0.25)
+    axes.legend(fontsize=8, frameon=False, loc="upper right", ncols=2)
     axes.tick_params(labelsize=8, length=0)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

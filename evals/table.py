@@ -9,6 +9,9 @@ from evals.report import Comparison, Figures, Outcome, Report
 NAMES: Final[dict[Mode, str]] = {"one_shot": "one-shot", "lane": "lane (0118)", "loop": "loop (0291)"}
 """The modes as people read them."""
 
+FAULTS: Final = 2
+"""Faults that a cell names; the JSON has them all."""
+
 
 def table(report: Report) -> str:
     """The whole report, ready for a document."""
@@ -16,7 +19,7 @@ def table(report: Report) -> str:
 
 
 def _heading(report: Report) -> Iterator[str]:
-    times = "once" if report.repetitions == 1 else f"{report.repetitions} times"
+    times = {1: "once", 2: "twice"}.get(report.repetitions, f"{report.repetitions} times")
     yield f"Model: {report.model}. Judge: {report.judge}. Each case {times} in each mode."
 
 
@@ -29,7 +32,9 @@ def _cases(report: Report) -> Iterator[str]:
 
 def _passes(outcome: Outcome, mode: Mode) -> str:
     passed, performed = outcome.passed[mode], outcome.performed[mode]
-    faults = "; ".join(outcome.faults[mode]).replace("|", "\\|").replace("\n", " ")
+    named = outcome.faults[mode]
+    rest = (f"and {len(named) - FAULTS} more",) if len(named) > FAULTS else ()
+    faults = "; ".join((*named[:FAULTS], *rest)).replace("|", "\\|").replace("\n", " ")
     return f"{passed}/{performed}" + (f": {faults}" if faults else "")
 
 
@@ -62,10 +67,12 @@ def _verdict(report: Report) -> Iterator[str]:
     for each in report.comparisons:
         reasons = f" ({'; '.join(each.reasons)})" if each.reasons else ""
         if report.scripted:
-            yield f"By the rule, against {NAMES[each.against]}: {each.decision}{reasons}. It counts for nothing here: "
-            yield "no mind took part, and latencies on the scripted provider are those of its gates."
+            yield f"By the rule, against {NAMES[each.against]}: {each.decision}{reasons}."
         else:
             yield f"**Verdict against {NAMES[each.against]}: {each.decision} the loop**{reasons}."
+    if report.scripted:
+        yield ""
+        yield "That counts for nothing here: no mind took part, and these latencies are those of the scripted gates."
 
 
 def _flips(each: Comparison) -> str:
