@@ -183,9 +183,9 @@ def test_nothing_new_is_said_to_be_so() -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_kept_for_the_words_that_it_quotes(rule: str) -> None:
     for asked in re.findall(r"“([^”]+)”", rule):
-        ordinary = rehearse(spoke("hello there"), [UPDATE, DRAW])
-        assert rehearse(spoke(asked), [UPDATE, DRAW]).beats != ordinary.beats
-        assert words(rehearse(spoke(asked), [UPDATE, DRAW])) != f"Ann, I heard “{asked}”." or "slow" in asked
+        ordinary = rehearse(spoke("hello there"), [UPDATE, DRAW, FORK])
+        assert rehearse(spoke(asked), [UPDATE, DRAW, FORK]).beats != ordinary.beats
+        assert words(rehearse(spoke(asked), [UPDATE, DRAW, FORK])) != f"Ann, I heard “{asked}”." or "slow" in asked
 
 
 async def test_the_provider_rehearses_by_default() -> None:
@@ -196,3 +196,27 @@ async def test_the_provider_rehearses_by_default() -> None:
         answer = await client.chat.completions.create(model="rehearsal", messages=[{"role": "user", "content": "hi"}])
         assert answer.choices[0].message.content == "I heard “hi”."
         assert provider.brain.records()[0].step == "rehearsal: answer"
+
+
+FORK: JsonObject = {
+    "type": "function",
+    "function": {"name": "fork", "parameters": {"properties": {"task": {"type": "string"}}, "required": ["task"]}},
+}
+
+
+def test_what_is_asked_for_in_the_background_is_moved_there_once() -> None:
+    asked: JsonObject = {"role": "user", "content": "read it all in the background please"}
+    step = rehearse([asked], [FORK])
+    assert step.label == "rehearsal: fork"
+    called: JsonObject = {"role": "assistant", "tool_calls": [{"id": "a"}]}
+    result: JsonObject = {"role": "tool", "tool_call_id": "a", "content": "It goes on."}
+    assert rehearse([asked, called, result], [FORK]).label == "rehearsal: answer"
+    assert rehearse([asked], []).label == "rehearsal: answer"
+
+    task: JsonObject = {"role": "user", "content": "Go.\n<<<task-k from=yourself id=c\nread it all\nk>>>"}
+    assert rehearse([asked, called, result, task], [FORK]).label == "rehearsal: work"
+    report: JsonObject = {
+        "role": "user",
+        "content": "<<<task-k from=yourself id=r\nread it all\nk>>>\n<<<report-k from=yourself id=r\nTwelve.\nk>>>",
+    }
+    assert rehearse([report], [FORK]).label == "rehearsal: report"

@@ -4,13 +4,15 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from clankie_stage.provider.shapes import JsonObject, mapping, sequence
 
-# The captain's fence: `<<<heard-KEY from="NAME" id=ID`, the words, `KEY>>>`; `talk` is backlog. A block that someone
+# The captain's fence: `<<<heard-KEY from="NAME" id=ID`, the words, `KEY>>>`; `talk` is backlog, `task` and `report`
+# are work in the background. A block that someone
 # forges stands inside a real one, and is passed over with it.
 _BLOCK = re.compile(
-    r"""^<<<(?P<kind>heard|talk)-(?P<key>\S+)[ ]from=(?P<author>"(?:[^"\\]|\\.)*"|yourself)[ ]id=\S+\n
+    r"""^<<<(?P<kind>heard|talk|task|report)-(?P<key>\S+)[ ]from=(?P<author>"(?:[^"\\]|\\.)*"|yourself)[ ]id=\S+\n
     (?P<text>.*?)^(?P=key)>>>$""",
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
@@ -18,10 +20,14 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One message that a person wrote; the author is empty where the prompt names none."""
+    """One message that a person wrote; the author is empty where the prompt names none.
+
+    ``kind`` is another where it is work that the model itself moved to the background, or what came of it.
+    """
 
     author: str
     text: str
+    kind: Literal["heard", "task", "report"] = "heard"
 
 
 def heard(messages: Iterable[JsonObject]) -> list[Heard]:
@@ -36,6 +42,8 @@ def _spoken(text: str) -> Iterator[Heard]:
     for block in blocks:
         if block["kind"] == "heard":
             yield Heard(_name(block["author"]), block["text"].strip())
+        elif block["kind"] in ("task", "report"):
+            yield Heard("", block["text"].strip(), "report" if block["kind"] == "report" else "task")
     if not blocks and text.strip():
         yield Heard("", text.strip())
 

@@ -15,6 +15,7 @@ RULES: tuple[str, ...] = (
     "It says how many pictures it was shown.",
     "“draw it”: it draws what it heard as a diagram, where it has the tool for it.",
     "“use a tool” or “look it up”: it calls a tool first; in a room that posts a text update.",
+    "“in the background”: it moves the work there, talks on, and tells what came of it some twenty seconds later.",
     "“stay silent” or “not for you”: it answers nothing to that message, and stays silent if there is no other.",
     "“quote the marker”: it quotes the silence marker, which is a reply and no silence.",
     "“fail on purpose”: the provider answers with an error instead.",
@@ -31,6 +32,10 @@ _UPDATE = "send_text_update"
 _DRAW = "draw_diagram"
 _DRAWN = 6
 
+_FORK = "fork"
+_WORK_S = 20.0
+
+_BEHIND = re.compile(r"in the background", re.IGNORECASE)
 _SILENT = re.compile(r"stay silent|not for you", re.IGNORECASE)
 _PICTURE = re.compile(r"\bdraw (it|a diagram)\b", re.IGNORECASE)
 _TOOL = re.compile(r"use a tool|look it up", re.IGNORECASE)
@@ -48,6 +53,8 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
         return Step((error,), label="rehearsal: fail")
     if any(_PICTURE.search(one.text) for one in fresh) and not _used_tool(messages) and _has(tools, _DRAW):
         return Step((Pause(_DELTA_PAUSE_S), _drawing(fresh), Finish("tool_calls")), label="rehearsal: drawing")
+    if (background := _background(messages, fresh, tools)) is not None:
+        return background
     if any(_TOOL.search(one.text) for one in fresh) and not _used_tool(messages):
         call = _tool_call(fresh, tools)
         if call is not None:
@@ -57,6 +64,22 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
         return Step((*_paced(SILENCE, slow=False), Finish()), label="rehearsal: silence")
     slow = any(_SLOW.search(one.text) for one in meant)
     return Step((*_paced(answer(meant, shown(messages)), slow), Finish()), label="rehearsal: answer")
+
+
+def _background(messages: Sequence[JsonObject], fresh: Sequence[Heard], tools: Iterable[JsonObject]) -> Step | None:
+    """What it does for work in the background: moves it there, works on it, or tells what came of it."""
+    if reports := [one for one in fresh if one.kind == "report"]:
+        told = f"Back from the background: {reports[-1].text}"
+        return Step((*_paced(told, slow=False), Finish()), label="rehearsal: report")
+    if tasks := [one for one in fresh if one.kind == "task"]:
+        done = f"I have worked on “{tasks[-1].text[:_QUOTED]}”, and it is done."
+        return Step((*_spread(done, _WORK_S), Finish()), label="rehearsal: work")
+    asked = next((one for one in fresh if _BEHIND.search(one.text)), None)
+    names = {(mapping(tool.get("function")) or {}).get("name") for tool in tools}
+    if asked is None or _FORK not in names or _used_tool(messages):
+        return None
+    wanted = json.dumps({"task": asked.text[:_QUOTED]}, ensure_ascii=False)
+    return Step((Pause(_DELTA_PAUSE_S), Call(_FORK, (wanted,)), Finish("tool_calls")), label="rehearsal: fork")
 
 
 def answer(meant: Sequence[Heard], pictures: int = 0) -> str:
@@ -86,9 +109,15 @@ def _paced(text: str, slow: bool) -> list[Beat]:
     deltas = re.findall(rf"(?:\S+\s*){{1,{_WORDS_A_DELTA}}}", text)
     if not slow:
         return [beat for delta in deltas for beat in (Pause(_DELTA_PAUSE_S), Say(delta))]
+    return _spread(text, _SLOW_S)
+
+
+def _spread(text: str, seconds: float) -> list[Beat]:
+    """The text in a few pieces over so many seconds."""
+    deltas = re.findall(rf"(?:\S+\s*){{1,{_WORDS_A_DELTA}}}", text)
     size = -(-len(deltas) // _SLOW_DELTAS)
     groups = ["".join(deltas[at : at + size]) for at in range(0, len(deltas), size)]
-    return [beat for group in groups for beat in (Pause(_SLOW_S / len(groups)), Say(group))]
+    return [beat for group in groups for beat in (Pause(seconds / len(groups)), Say(group))]
 
 
 def _used_tool(messages: Sequence[JsonObject]) -> bool:

@@ -150,7 +150,11 @@ class Retention:
         done = select(_action.id).where(_action.created_at < before, _action.state != "pending").limit(SLICE)
         own = tables.command.c
         told = select(own.id).where(own.at < before).limit(SLICE)
-        for column, which in ((one.id, runs), (_action.id, done), (own.id, told)):
+        child = tables.child.c
+        tasked = exists().where(_delivery.presence == child.presence, _delivery.id == child.id)
+        # A child is its task's delivery: without that, nothing of it is left.
+        gone = select(child.lane).where(child.created_at < before, ~tasked).limit(SLICE)
+        for column, which in ((one.id, runs), (_action.id, done), (own.id, told), (child.lane, gone)):
             statement = delete(column.table).where(column.in_(which))
             while await self._database.transact(lambda connection, s=statement: connection.execute(s).rowcount):
                 pass
