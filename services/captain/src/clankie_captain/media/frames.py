@@ -81,7 +81,9 @@ class Program:
         """
         seek = {} if at is None else {"ss": f"{max(0.0, at - _EARLIER):.6f}"}
         shown = self._input(**seek)["V:0"].filter("scale", w=_across("iw*sar"), h=_across("ih")).filter("setsar", 1)
-        return self._run(shown.output("pipe:1", format="image2pipe", vcodec="png", vframes=1, compression_level=1), within)
+        return self._run(
+            shown.output("pipe:1", format="image2pipe", vcodec="png", vframes=1, compression_level=1), within
+        )
 
     def _input(self, **more: str) -> Any:
         return ffmpeg.input(
