@@ -20,5 +20,5 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("SEC", 1, 2, 3)
     | _numbered("LOOP", *range(1, 9))
     | _numbered("GRANT", 1, 2, 3, 5)
-    | _numbered("VOX", 1)
+    | _numbered("VOX", 1, 2)
 )

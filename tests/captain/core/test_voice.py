@@ -6,6 +6,7 @@ import pytest
 
 from clankie_captain.core.admission import Admission, Queue, Refuse, Start, Steer, Stop
 from clankie_captain.core.artifacts import artifact
+from clankie_captain.core.lane import room_of_voice, voice_lane
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.voice import (
     Holding,
@@ -65,6 +66,12 @@ def test_a_room_that_was_given_back_is_held_by_nobody() -> None:
 @pytest.mark.parametrize(("room", "key"), [(GUILD_ROOM, "200:300"), (DM_ROOM, "dm:301")])
 def test_a_room_is_named_as_lanes_are_listed(room: Room, key: str) -> None:
     assert room_key(room) == key
+
+
+def test_a_voice_lane_is_as_quiet_as_its_room() -> None:
+    lane = voice_lane(GUILD_ROOM)
+    assert (lane.id, lane.kind, lane.authority) == ("voice/discord:200:300", "voice", "social")
+    assert room_of_voice(lane) == "rooms/discord:200:300"
 
 
 CONSOLE = Room(platform="console", channel_id="desk")
