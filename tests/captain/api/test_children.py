@@ -40,5 +40,6 @@ async def test_an_unknown_child_is_404_and_no_presence_sees_any(captain: Running
         answer = await operator.post("/v1/children/nobody/cancel")
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown_child")
         assert (await operator.get("/v1/children")).json() == {"children": []}
+        assert (await operator.get("/v1/stats")).json()["children"] == {"running": 0, "waiting": 0}
     assert (await captain.client.get("/v1/children")).status_code == 403
     assert (await captain.client.post("/v1/children/nobody/cancel")).status_code == 403

@@ -10,12 +10,15 @@ from clankie_captain.core import children
 from clankie_captain.core.artifacts import artifact
 from clankie_captain.core.children import OpenChild
 from clankie_captain.core.cleaning import cleaned
+from clankie_captain.core.commands import deed
 from clankie_captain.core.context import PICTURES_READY, Framing, instructions, words
 from clankie_captain.core.forgetting import words as without_words
 from clankie_captain.core.lane import LaneKey, LaneKind
 from clankie_captain.core.origin import Errand, Homecoming, Origin
+from clankie_captain.core.turns import LaneView
 from clankie_settings import bounds
 from clankie_settings.ids import ChildId, LaneId
+from clankie_settings.wire.command import Command
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Failed, Replied, Silent
 from clankie_settings.wire.trigger import Room
@@ -142,6 +145,12 @@ def test_how_a_child_stands_follows_from_its_delivery() -> None:
     assert children.state("done", failed(FailureCode.CAPTAIN_TURN_STALLED)) == "failed"
     assert children.ending(failed(FailureCode.CAPTAIN_TURN_STALLED)) == "captain_turn_stalled"
     assert children.ending(SILENT) == "done"
+
+
+def test_a_status_counts_what_is_in_the_background() -> None:
+    command = Command(command_id="1", name="status", room=trigger().room, actor=ANN)
+    view = LaneView(None, None, frozenset(), 0, quiet=False, tokens=0, children=2)
+    assert deed(command, view, None, NOON).answer == "Nothing is running here. 2 in the background."
 
 
 PICTURE = artifact("diagrams", b"x", "image/png", "plan")

@@ -87,10 +87,15 @@ def table(found: Found, now: datetime) -> str:
             ("version", f"{found.stats.get('version')}, up for {uptime}"),
             ("live runs", str(found.stats.get("live_runs"))),
             ("waiting", f"{found.stats.get('waiting')} turns"),
+            ("background", _background(found.stats.get("children") or {})),
             ("lanes", str(found.stats.get("lanes"))),
             *_presences(found.stats.get("presences") or [], now),
         ]
     return "\n".join(f"{name:<10} {value}" for name, value in rows)
+
+
+def _background(children: Json) -> str:
+    return f"{children.get('running', 0)} at work, {children.get('waiting', 0)} waiting"
 
 
 def _presences(presences: list[Json], now: datetime) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """``/healthz``, ``/readyz`` and ``/v1/stats``. Source: OPS-8."""
 
 import ipaddress
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -61,6 +62,7 @@ async def stats(parts: Parts) -> dict[str, object]:
         "live_runs": counts.live_runs,
         "waiting": counts.waiting,
         "lanes": counts.lanes,
+        "children": asdict(await parts.children.rows.open()),
         "presences": [{"id": name, "alive_at": at.isoformat()} for name, at in seen],
         "uptime_s": round((parts.clock.now() - parts.started_at).total_seconds()),
     }

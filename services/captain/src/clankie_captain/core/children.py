@@ -83,6 +83,14 @@ class OpenChild:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenCounts:
+    """How many children have not ended."""
+
+    running: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Child:
     """A child as its operator sees it.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from clankie_captain.core.children import Child, Ending, Fork, ForkOutcome
+from clankie_captain.core.children import Child, Ending, Fork, ForkOutcome, OpenCounts
 from clankie_captain.core.commands import Deed
 from clankie_captain.core.compaction import EMPTY, Compacted, Compaction, Fill
 from clankie_captain.core.lane import LaneKey
@@ -119,6 +119,10 @@ class Children(Protocol):
 
     async def fork(self, run: LiveRun, wanted: Fork, at: datetime) -> ForkOutcome:
         """Begin a child of a live run's lane, or let it wait."""
+        ...
+
+    async def open(self) -> OpenCounts:
+        """How many children have not ended."""
         ...
 
     async def newest(self, most: int) -> tuple[Child, ...]:

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from clankie_captain.core import children
-from clankie_captain.core.children import Child, Ending, Fork, ForkOutcome
+from clankie_captain.core.children import Child, Ending, Fork, ForkOutcome, OpenCounts
 from clankie_captain.core.settlement import failure
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.store import forks, rows, tables
@@ -51,6 +51,11 @@ _END: Final = update(tables.delivery).where(
 )
 
 
+_TASKED: Final = tables.child.join(
+    tables.delivery, (_delivery.presence == _child.presence) & (_delivery.id == _child.id)
+)
+
+
 class ChildStore:
     """The rows of all children."""
 
@@ -73,6 +78,17 @@ class ChildStore:
 
         return await self._database.transact(work)
 
+    async def open(self) -> OpenCounts:
+        """How many children run, and how many wait."""
+
+        def work(connection: Connection) -> OpenCounts:
+            open_ones = select(_delivery.state, func.count().label("many")).select_from(_TASKED)
+            rows_of = open_ones.where(_delivery.state.in_(("queued", "live"))).group_by(_delivery.state)
+            found = {row.state: row.many for row in connection.execute(rows_of)}
+            return OpenCounts(found.get("live", 0), found.get("queued", 0))
+
+        return await self._database.transact(work)
+
     async def cancel(self, child: ChildId, at: datetime) -> Ending | None:
         """Ask for a child's end; None where there is no such. One that has ended stays as it is."""
 
@@ -90,8 +106,9 @@ class ChildStore:
 
 def open_in(connection: Connection, room: str) -> int:
     """How many children of a room have not ended."""
-    own = tables.child.join(tables.delivery, (_delivery.presence == _child.presence) & (_delivery.id == _child.id))
-    counted = select(func.count()).select_from(own).where(_delivery.state.in_(("queued", "live")), _child.room == room)
+    counted = (
+        select(func.count()).select_from(_TASKED).where(_delivery.state.in_(("queued", "live")), _child.room == room)
+    )
     return connection.execute(counted).scalar_one()
 
 
