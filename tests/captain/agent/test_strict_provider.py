@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
 )
 
 from clankie_captain.agent import history
-from clankie_captain.agent.model import build_loop
+from clankie_captain.agent.model import DEFAULT_MODELS, build_loop
 from clankie_captain.core.run import Answered, Broken, Entry
 from clankie_settings.ids import RunId
 from clankie_settings.schema import CaptainSettings
@@ -159,14 +159,16 @@ async def test_tools_that_a_model_made_up_and_arguments_that_are_none_leave_a_va
     assert line.updates == []
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("shape", "name"), [*((shape, "any") for shape in SHAPES), *((each, DEFAULT_MODELS[each]) for each in SHAPES)]
+)
 async def test_the_stages_rehearsal_answers_in_the_shape_of_whichever_provider_is_named(
-    shape: Protocol, tmp_path: Path, lane: Lane, line: Line
+    shape: Protocol, name: str, tmp_path: Path, lane: Lane, line: Line
 ) -> None:
     async with Stage.running() as stage:
         address = stage.provider_url if shape == "openai" else stage.provider_url.removesuffix("/v1")
         settings = CaptainSettings(
-            state=tmp_path, discord_attachment_root=tmp_path, model=f"{shape}:any", model_base_url=address
+            state=tmp_path, discord_attachment_root=tmp_path, model=f"{shape}:{name}", model_base_url=address
         )
         loop = build_loop(settings, StillClock())
         finish = await lane.run(loop, "use a tool", line=line)

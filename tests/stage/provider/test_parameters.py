@@ -20,6 +20,15 @@ PARAMETERS: dict[str, tuple[JsonObject, str]] = {
     "several choices": ({"n": 2}, "n"),
     "five stops": ({"stop": ["a"] * 5}, "stop"),
     "an unknown effort": ({"reasoning_effort": "heroic"}, "reasoning_effort"),
+    "caching that lasts an hour": (
+        {"model": "gpt-6.1-terra", "prompt_cache_options": {"ttl": "1h"}},
+        "prompt_cache_options",
+    ),
+    "caching of a mood": (
+        {"model": "gpt-6.1-terra", "prompt_cache_options": {"mood": "implicit"}},
+        "prompt_cache_options",
+    ),
+    "caching options of a model that has none": ({"prompt_cache_options": {"ttl": "30m"}}, "prompt_cache_options"),
     "messages that are an object": ({"messages": {}}, "messages"),
     "messages that are null": ({"messages": None}, "messages"),
     "a model that is a number": ({"model": 4}, "model"),
@@ -37,6 +46,13 @@ PARAMETERS: dict[str, tuple[JsonObject, str]] = {
 def test_a_wrong_parameter_is_refused_by_name(changes: JsonObject, param: str) -> None:
     found = refused(json.dumps({**chat(), **changes}).encode())
     assert (found.status, found.param) == (400, param)
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6", "gpt-6.1-terra"])
+def test_caching_options_are_taken_by_the_models_that_have_them(model: str) -> None:
+    accepted(
+        json.dumps({**chat(), "model": model, "prompt_cache_options": {"mode": "implicit", "ttl": "30m"}}).encode()
+    )
 
 
 @pytest.mark.parametrize("absent", ["model", "messages"])

@@ -1,6 +1,8 @@
 """Top-level parameters of a chat completion: which exist, and of what type."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from clankie_stage.provider.limits import Limits
 from clankie_stage.provider.refusals import Refusal, invalid, missing, unknown, wrong_type
@@ -38,6 +40,12 @@ def _stop(value: object) -> bool:
     )
 
 
+def _caching(value: object) -> bool:
+    known = {"mode": ("implicit", "explicit"), "ttl": ("30m",)}
+    given = mapping(value)
+    return given is not None and all(name in known and each in known[name] for name, each in given.items())
+
+
 STRING: Check = ("a string", lambda v: isinstance(v, str))
 BOOLEAN: Check = ("a boolean", lambda v: isinstance(v, bool))
 OBJECT: Check = ("an object", lambda v: mapping(v) is not None)
@@ -60,6 +68,7 @@ PARAMETERS: Mapping[str, Check] = {
     "prediction": OBJECT,
     "presence_penalty": between(-2, 2),
     "prompt_cache_key": STRING,
+    "prompt_cache_options": ("an object of a mode (implicit or explicit) and a ttl of 30m", _caching),
     "prompt_cache_retention": one_of("in_memory", "24h"),
     "reasoning_effort": _EFFORT,
     "response_format": OBJECT,
@@ -81,6 +90,7 @@ PARAMETERS: Mapping[str, Check] = {
 }
 """Every parameter that is known, with what it must be. Source: the API's published parameter list."""
 
+_CACHING: Final = re.compile(r"gpt-(5\.[6-9]|[6-9])")
 _NEVER_NULL = frozenset({"messages", "model", "tools", "tool_choice", "parallel_tool_calls", "user"})
 
 
@@ -97,6 +107,8 @@ def parameter_rules(body: JsonObject, limits: Limits) -> Iterator[Refusal]:
         if (value is None and name in _NEVER_NULL) or (value is not None and not holds(value)):
             yield wrong_type(name, expected)
     yield from _model_rules(body["model"], limits)
+    if body.get("prompt_cache_options") is not None and not _CACHING.match(str(body["model"])):
+        yield invalid("prompt_cache_options", "This model does not support prompt_cache_options.")
     if body.get("stream_options") is not None:
         yield from _stream_option_rules(body)
 
