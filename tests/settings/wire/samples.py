@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clankie_settings.wire.action import ACTIONS
-from clankie_settings.wire.lease import Lease, LeaseRequest
+from clankie_settings.wire.lease import Lease, LeaseRequest, RoomLease, RoomLeaseRequest
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt, ReceiptAnswer
 from clankie_settings.wire.result import Absorbed, Failed, Pending, Replied, Silent
 from clankie_settings.wire.scalars import WireModel
@@ -92,6 +92,8 @@ SAMPLES: list[tuple[type[WireModel], Json]] = [
             ]
         },
     ),
+    (RoomLeaseRequest, {"kind": "voice", "ttl_s": 15}),
+    (RoomLease, {"kind": "voice", "room": "200:300", "ttl_s": 15, "renewed": True}),
     (LeaseRequest, {"instance_id": "bridge_2", "ttl_s": 15, "listening": True, "replaces": "bridge_1"}),
     (Lease, {"fence": 2, "missed_since": "2026-01-02T03:04:06Z", "last_action": 7}),
     (

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from clankie_settings import bounds
-from clankie_settings.wire.scalars import Id, Moment, WireModel
+from clankie_settings.wire.scalars import Id, Moment, Text, WireModel
 
 INSTANCE_HEADER: Final = "Clankie-Instance"
 """Header by which a process of a presence says which one it is; whoever does not hold the lease is refused."""
@@ -64,6 +64,6 @@ class RoomLease(WireModel):
     """
 
     kind: Literal["voice"]
-    room: str
+    room: Annotated[Text, Field(min_length=1, max_length=2 * bounds.ID_CHARS + 1)]
     ttl_s: Annotated[int, Field(ge=0)]
     renewed: bool
