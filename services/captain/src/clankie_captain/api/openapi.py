@@ -8,7 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from clankie_settings.wire.action import ACTIONS
 from clankie_settings.wire.command import Command, CommandAnswer, Edit
-from clankie_settings.wire.lease import Lease, LeaseRequest
+from clankie_settings.wire.lease import Lease, LeaseRequest, RoomLease, RoomLeaseRequest
 from clankie_settings.wire.operator import Conversation, Forget, Forgotten, OperatorMessage, RunReceipt
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem
 from clankie_settings.wire.receipt import ActionReceipt, KnownRooms, OwedList, Receipt, ReceiptAnswer
@@ -25,6 +25,7 @@ _BODIES: Final[dict[tuple[str, str], type[WireModel]]] = {
     ("/v1/turns/{delivery_id}", "patch"): Edit,
     ("/v1/presences/{presence_id}/commands", "post"): Command,
     ("/v1/presences/{presence_id}/lease", "put"): LeaseRequest,
+    ("/v1/presences/{presence_id}/rooms/{room}", "put"): RoomLeaseRequest,
     ("/v1/conversations/{conversation_id}/messages", "post"): OperatorMessage,
     ("/v1/forget", "post"): Forget,
 }
@@ -37,6 +38,7 @@ _ANSWERS: Final[dict[tuple[str, str], tuple[type[WireModel], ...]]] = {
     ("/v1/turns/{delivery_id}/receipts", "post"): (ReceiptAnswer,),
     ("/v1/presences/{presence_id}/rooms", "get"): (KnownRooms,),
     ("/v1/presences/{presence_id}/lease", "put"): (Lease,),
+    ("/v1/presences/{presence_id}/rooms/{room}", "put"): (RoomLease,),
     ("/v1/turns/{delivery_id}", "patch"): _RESULTS,
     ("/v1/turns/{delivery_id}", "delete"): _RESULTS,
     ("/v1/turns/{delivery_id}/cancel", "post"): _RESULTS,
