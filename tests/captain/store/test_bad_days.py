@@ -21,6 +21,7 @@ from clankie_captain.errors import (
     StoreForeignError,
     StoreFullError,
     StoreLockedError,
+    StoreShapeError,
     StoreUnwritableError,
     StoreVersionError,
 )
@@ -245,6 +246,24 @@ async def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_pat
         await Shelf.open(path)
     assert path.read_bytes() == before
     assert names(tmp_path) == ["captain.db"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["ALTER TABLE lane DROP COLUMN quiet_until", "DROP TABLE upkeep", "ALTER TABLE lane ADD COLUMN mood TEXT"],
+    ids=["a column is missing", "a table is missing", "a column too many"],
+)
+async def test_a_database_of_another_build_with_the_same_number_is_refused_with_what_to_do(
+    shelf: Shelf, change: str
+) -> None:
+    await shelf.accept("400")
+    await shelf.database.close()
+    with closing(sqlite3.connect(shelf.path)) as connection, connection:
+        connection.execute(change)
+    with pytest.raises(StoreShapeError, match=r"restore a backup, or move captain\.db aside"):
+        await Shelf.open(shelf.path)
+    with closing(sqlite3.connect(shelf.path)) as connection:
+        assert connection.execute("SELECT id FROM delivery").fetchall() == [("400",)]
 
 
 NEXT = """

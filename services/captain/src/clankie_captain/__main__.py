@@ -4,15 +4,17 @@ import contextlib
 import signal
 import socket
 import sys
+import traceback
 from types import FrameType
 from typing import Final
 
+import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from clankie_captain import app as composition
 from clankie_captain import log
-from clankie_captain.errors import CaptainError, ConfigurationError
+from clankie_captain.errors import CaptainError, ConfigurationError, StoreShapeError
 from clankie_settings.environment import SettingsError, SettingsFile, captain_settings, process_environment
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.secrets import TokenFileError
@@ -25,6 +27,18 @@ EX_UNAVAILABLE: Final = 69
 
 STOP_WITHIN_S: Final = 5
 """How long open connections are waited for at a stop, in seconds; what they wait for is on disk. Source: DUR-5."""
+
+
+START_FAILED: Final = (
+    "run clankie doctor, and look at disk, state folder and clankie.toml; "
+    "if the fault stays, report this line with the version"
+)
+"""What to do about a start that failed for a reason which is none of the captain's own."""
+
+_LASTING: Final = (ConfigurationError, StoreShapeError)
+"""Reasons that stay until somebody does something, so that nobody starts the captain again and again."""
+
+_log = structlog.get_logger()
 
 
 class _Server(uvicorn.Server):
@@ -68,10 +82,11 @@ def main() -> int:
             f"{host}:{port} cannot be listened on ({error.strerror}); set CLANKIE_CAPTAIN_URL to a free port", EX_CONFIG
         )
     with listener:
-        return _serve(app, listener)
+        return serve(app, listener)
 
 
-def _serve(app: FastAPI, listener: socket.socket) -> int:
+def serve(app: FastAPI, listener: socket.socket) -> int:
+    """Serve until told to stop; the exit code, after a start that failed has said why."""
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_WITHIN_S
     )
@@ -80,9 +95,20 @@ def _serve(app: FastAPI, listener: socket.socket) -> int:
     with contextlib.suppress(SystemExit):
         server.run(sockets=[listener])
     reason = composition.refusal(app)
-    if reason is not None:
-        return _refused(str(reason), EX_CONFIG if isinstance(reason, ConfigurationError) else EX_UNAVAILABLE)
-    return 0 if server.started else EX_UNAVAILABLE
+    if reason is None:
+        return 0 if server.started else EX_UNAVAILABLE
+    if not isinstance(reason, CaptainError):
+        return _failed(reason)
+    return _refused(str(reason), EX_CONFIG if isinstance(reason, _LASTING) else EX_UNAVAILABLE)
+
+
+def _failed(error: Exception) -> int:
+    # Only the kind and the place: an error's words may hold an address, a path or what somebody wrote.
+    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [f"{module}:{line}" for module, line in frames if module.startswith("clankie_")]
+    kind, place = type(error).__name__, own[-1] if own else "unknown"
+    _log.error("captain.start_failed", cause=kind, place=place, remedy=START_FAILED)
+    return _refused(f"the start failed ({kind} at {place}); {START_FAILED}", EX_UNAVAILABLE)
 
 
 def _refused(sentence: str, code: int) -> int:

@@ -34,7 +34,7 @@ from clankie_captain.core.compaction import Ceilings
 from clankie_captain.core.grants import ALWAYS
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
-from clankie_captain.errors import CaptainError, ConfigurationError
+from clankie_captain.errors import ConfigurationError
 from clankie_captain.lanes.children import Children
 from clankie_captain.lanes.commands import Commands
 from clankie_captain.lanes.compactor import Compactor, CompactorParts
@@ -136,10 +136,10 @@ def build(
                 app.state.captain = captain
                 await gallery.recover()
                 await recover(runs, captain.registry, time, fresh)
-            except CaptainError as error:
+                await _keep_tidy(captain, stack)
+            except Exception as error:
                 app.state.refusal = error
                 raise
-            await _keep_tidy(captain, stack)
             yield
             drain(app)
 
@@ -191,8 +191,8 @@ def drain(app: FastAPI) -> None:
         draining.let_go()
 
 
-def refusal(app: FastAPI) -> CaptainError | None:
-    """Why the captain did not start, where it was one of its own reasons."""
+def refusal(app: FastAPI) -> Exception | None:
+    """Why the captain did not start: a ``CaptainError`` is one of its own reasons, anything else a fault."""
     return getattr(app.state, "refusal", None)
 
 

@@ -12,6 +12,7 @@ CaptainError
 ├── StoreError               the store cannot be used
 │   ├── StoreLockedError     another captain holds the state folder
 │   ├── StoreVersionError    the database is newer than this captain
+│   ├── StoreShapeError      the database's tables are not this captain's
 │   ├── StoreForeignError    the file holds another program's data
 │   ├── StoreFullError       no space is left; passes by itself
 │   ├── StoreUnwritableError the database or its folder cannot be written
@@ -117,6 +118,16 @@ class StoreVersionError(StoreError):
 
     def __init__(self) -> None:
         super().__init__("the database was written by a newer Clankie; upgrade this captain, or restore a backup")
+
+
+class StoreShapeError(StoreError):
+    """The database says it has this captain's schema, and its tables differ: another build of the same number."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database's tables are not those of this Clankie (another build made them); run the captain that made "
+            "it, restore a backup, or move captain.db aside with captain.db-wal and captain.db-shm"
+        )
 
 
 class StoreForeignError(StoreError):

@@ -19,7 +19,7 @@ from sqlalchemy.pool import StaticPool
 from clankie_captain.errors import StoreDamagedError, StoreError, StoreFullError, StoreLockedError
 from clankie_captain.store.faults import meaning
 from clankie_captain.store.inspection import admit, is_old
-from clankie_captain.store.schema import migrate
+from clankie_captain.store.schema import migrate, prove
 
 BUSY_MS: Final = 5_000
 """How long SQLite waits for another holder of the file, in milliseconds; only a backup ever is one."""
@@ -118,8 +118,8 @@ class Database:
         """Open the database at ``url``, migrate it, and prove that it keeps what it promises.
 
         Raises:
-            StoreError: It cannot be opened, is newer than this captain or damaged, or does not keep its promises. A
-                newer one, and one that is none of ours, is left as it is.
+            StoreError: It cannot be opened, is newer than this captain, of another build or damaged, or does not keep
+                its promises. A newer one, and one that is none of ours, is left as it is.
         """
         locks = [] if lock is None else [lock]
         try:
@@ -212,6 +212,7 @@ class Database:
     def _prepare(self) -> None:
         with self._engine.begin() as connection:
             migrate(connection)
+            prove(connection)
         with self._engine.connect() as connection:
             journal = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
             synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()

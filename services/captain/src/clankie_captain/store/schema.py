@@ -8,7 +8,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from clankie_captain.errors import StoreVersionError
+from clankie_captain.errors import StoreShapeError, StoreVersionError
+from clankie_captain.store.tables import metadata
 
 SCRIPTS: Final = "clankie_captain.store:migrations"
 """Where the scripts lie that make one schema of another."""
@@ -29,3 +30,17 @@ def migrate(connection: Connection, scripts: str = SCRIPTS) -> None:
         raise StoreVersionError
     if present != known.get_current_head():
         command.upgrade(config, "head")
+
+
+def prove(connection: Connection) -> None:
+    """Compare tables and columns with those that the captain reads and writes.
+
+    The number of the schema alone would let in a database of a build in between, which fails at the first statement.
+
+    Raises:
+        StoreShapeError: They differ.
+    """
+    for table in metadata.sorted_tables:
+        found = connection.exec_driver_sql(f'PRAGMA table_info("{table.name}")')
+        if {str(row[1]) for row in found} != set(table.columns.keys()):
+            raise StoreShapeError

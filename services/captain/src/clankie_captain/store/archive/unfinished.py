@@ -13,7 +13,7 @@ from clankie_captain.core.retention import snowflake
 from clankie_captain.core.settlement import failure
 from clankie_captain.store import events, tables
 from clankie_captain.store.rows import mine
-from clankie_captain.store.schema import migrate
+from clankie_captain.store.schema import migrate, prove
 from clankie_settings.ids import DeliveryId, PresenceId, TurnId
 from clankie_settings.wire.failure import FailureCode
 
@@ -22,10 +22,16 @@ ACTIONS_AHEAD: Final = 1_000_000
 
 
 def bring_up_to_date(database: Path) -> None:
-    """Give a database this captain's schema, and numbers of actions that nobody has seen."""
+    """Give a database this captain's schema, and numbers of actions that nobody has seen.
+
+    Raises:
+        StoreVersionError: It is newer than this captain.
+        StoreShapeError: Another build made its tables.
+    """
 
     def work(connection: Connection) -> None:
         migrate(connection)
+        prove(connection)
         one = tables.presence.c
         connection.execute(update(tables.presence).values(next_action=one.next_action + ACTIONS_AHEAD))
 
