@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clankie_cli import backup, forget
+from clankie_cli import archive, backup, forget
 from clankie_cli.errors import CannotRun, NotReachable, RefusedError
 from tests.captain.api.remembering import RECEIPT, remembers, spoken
 from tests.captain.api.running import OPERATOR_TOKEN, RunningCaptain
@@ -18,9 +18,12 @@ ANN = "110000000000000011"
 
 
 def environment(state: Path, url: str | None = None) -> dict[str, str]:
-    """A shell's; without an address nothing answers."""
+    """A shell's, with a bot; without an address nothing answers."""
     here = url or f"http://127.0.0.1:{free_ports(1)[0]}"
-    return {"CLANKIE_STATE": str(state), "CLANKIE_CAPTAIN_URL": here, "CLANKIE_OPERATOR_TOKEN": OPERATOR_TOKEN}
+    return {
+        "CLANKIE_STATE": str(state), "CLANKIE_CAPTAIN_URL": here, "CLANKIE_OPERATOR_TOKEN": OPERATOR_TOKEN,
+        "DISCORD_BOT_TOKEN": "a bot's",
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -84,6 +87,53 @@ async def test_a_captain_that_cannot_be_asked_and_still_runs_is_not_backed_up(
     with pytest.raises(RefusedError, match="another captain holds"):
         await backup.run(environment(captain.state), str(tmp_path / "a.tar"), as_json=False)
     assert not [each for each in files(tmp_path) if each.endswith((".tar", ".part"))]
+
+
+@pytest.mark.requirement("OPS-10")
+async def test_without_a_bot_backup_and_restore_both_take_the_folder_of_trials_and_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial, real = tmp_path / "state" / "stage", tmp_path / "state"
+    running = await RunningCaptain.start(trial)
+    running.loop.script = remembers
+    await said(running, "400")
+    env = {**environment(real), "DISCORD_BOT_TOKEN": ""}
+    with pytest.raises(RefusedError, match="another captain holds"):
+        await backup.run(env, str(tmp_path / "a.tar"), as_json=False)
+    await running.stop()
+    assert await backup.run(env, str(tmp_path / "a.tar"), as_json=False) == 0
+    assert f"of {trial};" in capsys.readouterr().out
+    running = await RunningCaptain.start(trial)
+    with pytest.raises(RefusedError, match="another captain holds"):
+        await backup.restore(env, str(tmp_path / "a.tar"), backup.Manner(replace=True))
+    await running.stop()
+    capsys.readouterr()
+    assert await backup.restore(env, str(tmp_path / "a.tar"), backup.Manner(replace=True)) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{trial}: restored")
+    assert "folder of trials" in out
+    assert not (real / "captain.db").exists()
+
+
+@pytest.mark.requirement("OPS-10")
+@pytest.mark.parametrize(
+    ("token", "there", "chosen"),
+    [
+        ("", [], "stage"),
+        ("", ["captain.db"], "."),
+        ("", ["captain.db", "stage/captain.db"], "stage"),
+        ("a bot's", ["stage/captain.db"], "."),
+    ],
+    ids=["nothing yet", "no bot, and no trial", "no bot, and both", "a bot after a trial"],
+)
+def test_the_folder_is_the_one_that_the_captain_would_use(
+    tmp_path: Path, token: str, there: list[str], chosen: str
+) -> None:
+    for name in there:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    place = archive.chosen({**environment(tmp_path), "DISCORD_BOT_TOKEN": token})
+    assert place.state == tmp_path / chosen
 
 
 @pytest.mark.requirement("OPS-10")

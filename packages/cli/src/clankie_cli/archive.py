@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 
 from clankie_cli.errors import CannotRun, RefusedError
 from clankie_cli.plan import trial_folder
-from clankie_settings.environment import captain_settings
+from clankie_settings.environment import captain_settings, launch_settings
 
 Json = dict[str, Any]
 
@@ -49,17 +49,21 @@ def configured(env: Mapping[str, str]) -> Place:
     return Place(settings.state, Path(found.group(1)).absolute(), settings.discord_attachment_root)
 
 
-def to_back_up(env: Mapping[str, str]) -> Place:
-    """Where there is something to back up: the configured place, or the trial's where only that one has a database.
+def chosen(env: Mapping[str, str]) -> Place:
+    """The place that a backup is made of, and that one is taken back into: where ``clankie up`` keeps everything.
+
+    Without a Discord token that is the trial's, unless only the configured place has a database.
 
     Raises:
         SettingsError: A setting is unusable.
         CannotRun: It keeps its lanes in PostgreSQL.
     """
     place = configured(env)
+    if launch_settings(env).discord_bot_token is not None:
+        return place
     folder = trial_folder(place.state)
     trial = Place(folder, folder / "captain.db", folder / "attachments")
-    return trial if trial.database.exists() and not place.database.exists() else place
+    return place if place.database.exists() and not trial.database.exists() else trial
 
 
 async def write(place: Place, out: IO[bytes]) -> None:

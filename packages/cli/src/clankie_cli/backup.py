@@ -19,6 +19,9 @@ from clankie_settings.environment import launch_settings
 SAID_EVERY: Final = 64 * 1024 * 1024
 """Bytes after which somebody who watches is told how far it is."""
 
+TRIAL: Final = "that is the folder of trials, since no Discord token is set; with DISCORD_BOT_TOKEN it is the other one"
+"""Said where a backup came back into the trial's folder."""
+
 Json = dict[str, Any]
 
 
@@ -44,7 +47,7 @@ async def run(env: Mapping[str, str], given: str | None, *, as_json: bool, clock
     draft = path.with_name(f".{path.name}.part")
     try:
         with _opened(draft) as file:
-            await _fetched(env, file)
+            state = await _fetched(env, file)
             file.flush()
             os.fsync(file.fileno())
         found = await archive.check(draft)
@@ -55,13 +58,15 @@ async def run(env: Mapping[str, str], given: str | None, *, as_json: bool, clock
     finally:
         draft.unlink(missing_ok=True)
     size = path.stat().st_size
-    said = f"{path}: {counted(found['files'], 'file')}, {_megabytes(size)}; checked"
-    print(json.dumps({"path": str(path), "size": size, **found}) if as_json else said)
+    whose = "the captain that runs" if state is None else str(state)
+    said = f"{path}: {counted(found['files'], 'file')}, {_megabytes(size)}, of {whose}; checked"
+    told = {"path": str(path), "size": size, "state": None if state is None else str(state), **found}
+    print(json.dumps(told) if as_json else said)
     return exits.DONE
 
 
 async def restore(env: Mapping[str, str], given: str, manner: Manner) -> int:
-    """Take a backup back into the configured state folder.
+    """Take a backup back into the state folder of whatever ``clankie up`` runs: the trial's without a Discord token.
 
     Raises:
         SettingsError: A setting is unusable.
@@ -70,9 +75,14 @@ async def restore(env: Mapping[str, str], given: str, manner: Manner) -> int:
     options = ("--replace",) if manner.replace else ()
     if manner.unfinished is not None:
         options = (*options, "--unfinished", manner.unfinished)
-    place = archive.configured(env)
+    place = archive.chosen(env)
     done = await archive.restore(_absolute(given), place, *options)
-    print(json.dumps({"state": str(place.state), **done}) if manner.as_json else _told(place.state, done))
+    if manner.as_json:
+        print(json.dumps({"state": str(place.state), **done}))
+        return exits.DONE
+    print(_told(place.state, done))
+    if place != archive.configured(env):
+        print(TRIAL)
     return exits.DONE
 
 
@@ -109,7 +119,8 @@ def _opened(draft: Path) -> IO[bytes]:
     return os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
 
-async def _fetched(env: Mapping[str, str], file: IO[bytes]) -> None:
+async def _fetched(env: Mapping[str, str], file: IO[bytes]) -> Path | None:
+    """Fetch a backup; the state folder it was read from, or None where the captain that runs gave it."""
     written = 0
 
     def take(chunk: bytes) -> None:
@@ -124,9 +135,11 @@ async def _fetched(env: Mapping[str, str], file: IO[bytes]) -> None:
             door = await stack.enter_async_context(Door.opened(launch_settings(env)))
         except NotReachable:
             # Not so where the captain goes away later: then what came so far is no backup.
-            await archive.write(archive.to_back_up(env), file)
-            return
+            place = archive.chosen(env)
+            await archive.write(place, file)
+            return place.state
         await door.download("/v1/backup", take)
+    return None
 
 
 def _megabytes(size: int) -> str:
