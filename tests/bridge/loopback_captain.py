@@ -102,6 +102,7 @@ class LoopbackCaptain:
         app.router.add_get("/v1/presences/discord/actions", self._get_actions)
         app.router.add_put("/v1/presences/discord/lease", self._put_lease)
         app.router.add_get("/v1/presences/discord/rooms", self._get_rooms)
+        app.router.add_get("/readyz", self._get_readiness)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port)
@@ -286,6 +287,10 @@ class LoopbackCaptain:
             for each in newest.values()
         ]
         return self._shape(KnownRooms(rooms=tuple(known)))
+
+    async def _get_readiness(self, request: web.Request) -> web.Response:
+        del request
+        return self._problem(503, "draining") if self.draining else web.json_response({"ready": True})
 
     async def _get_actions(self, request: web.Request) -> web.StreamResponse:
         last = request.headers.get("Last-Event-ID")

@@ -1,5 +1,6 @@
 """A stop takes nothing new, lets what runs end for a stated time, and leaves the rest for the next start."""
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -85,3 +86,52 @@ async def test_a_second_signal_ends_the_captain_at_once_and_loses_nothing(scene:
     await house.start_captain()
     assert await scene.concluded(one) == [["accepted", "replied"]]
     assert await scene.posted() == ["Recovered."]
+
+
+async def test_when_both_stop_together_the_bridge_posts_what_the_captain_still_finishes(scene: Scene) -> None:
+    house = scene.house
+    await scene.script(gated("finishing", "Said before the end."))
+    one = await scene.say("Clankie, before both stop")
+    await scene.requests(1)
+    await scene.accepted(one)
+    bridge, captain = house.programs["bridge"], house.programs["captain"]
+    bridge.ask_to_stop()
+    captain.ask_to_stop()
+    await asyncio.wait([bridge.ended, captain.ended], timeout=2, return_when=asyncio.FIRST_COMPLETED)
+    assert not bridge.ended.done()
+    assert await refuses(house)
+    await scene.open("finishing")
+    assert [await bridge.exit_code(), await captain.exit_code()] == [0, 0]
+    assert await scene.posted() == ["Said before the end."]
+    assert "captain.receipts_outstanding" not in captain.tail
+    await house.kill("bridge")
+    await house.kill("captain")
+
+    await house.start_captain()
+    await house.start_bridge()
+    assert (await house.result(one))["owed"] is False
+    assert await scene.posted() == ["Said before the end."]
+
+
+async def test_a_second_signal_ends_the_bridge_at_once_and_the_next_one_posts(scene: Scene) -> None:
+    house = scene.house
+    await scene.script(gated("later", "Posted by the next bridge."))
+    one = await scene.say("Clankie, think on")
+    await scene.requests(1)
+    await scene.accepted(one)
+    captain, bridge = house.programs["captain"], house.programs["bridge"]
+    captain.ask_to_stop()
+    await house.until_async(lambda: refuses(house), "the captain is stopping")
+    bridge.ask_to_stop()
+    # Signals that come at once are one.
+    await asyncio.wait([bridge.ended], timeout=1)
+    bridge.ask_to_stop()
+    assert await bridge.exit_code() == -signal.SIGTERM
+    await house.kill("bridge")
+    await house.start_bridge()
+    await scene.open("later")
+    assert await captain.exit_code() == 0
+    await house.kill("captain")
+    await house.start_captain()
+    assert await scene.posted() == ["Posted by the next bridge."]
+    assert (await house.result(one))["owed"] is False

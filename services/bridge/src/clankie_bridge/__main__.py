@@ -36,8 +36,17 @@ def main(crash: Crash | None = None) -> int:
 async def _until_stopped(settings: BridgeSettings, log: Log, crash: Crash) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def asked_to_stop(number: signal.Signals) -> None:
+        if stop.is_set():
+            # The second one ends the process as a kill would: what is owed is on the captain's disk.
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        stop.set()
+
     for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, stop.set)
+        loop.add_signal_handler(each, asked_to_stop, each)
     await app.run(settings, log, stop, crash=crash)
 
 

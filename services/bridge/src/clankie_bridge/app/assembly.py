@@ -94,6 +94,7 @@ class Parts:
     deliveries: Deliveries
     sweeping: Sweeping
     cards: Cards
+    presence: CaptainPresence
 
     @property
     def are_quiet(self) -> bool:
@@ -155,6 +156,7 @@ class Assembly:
             common.deliveries,
             common.sweeping,
             common.cards,
+            common.presence,
         )
 
     def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:

@@ -38,6 +38,8 @@ _DISCORD_AWAY: Final = Backoff(timedelta(milliseconds=250), timedelta(seconds=15
 _ALIVE_EVERY: Final = timedelta(seconds=10)
 _LIFE_SOUGHT_EVERY: Final = timedelta(seconds=1)
 _DRAIN_TICK: Final = timedelta(milliseconds=50)
+_STOPPED_TOGETHER: Final = timedelta(seconds=1)
+_DRAIN_ASKED_WITHIN: Final = timedelta(seconds=2)
 
 
 class _Stopped(Exception):  # noqa: N818 -- ends the task group, is no error
@@ -168,6 +170,9 @@ class Bridge:
     async def _drain(self, parts: Parts, connection: Connection) -> None:
         """Wait until all is said: as long as the captain's runs may go on, or a moment where no captain is there.
 
+        Results are waited for only while the captain stops too. One that goes on may take minutes, and keeps what it
+        owes for the next bridge; one that is gone tells nothing more.
+
         Source: DUR-5.
         """
         begun = self._clock.elapsed()
@@ -178,8 +183,22 @@ class Bridge:
 
         for delivery in parts.deliveries:
             parts.cards.end(delivery)
-        while not is_over() and not (self._tap.is_empty and parts.are_quiet):
+        while not is_over():
+            if not await self._may_hear(parts, connection, begun) and self._tap.is_empty and parts.are_quiet:
+                return
             await self._clock.sleep(_DRAIN_TICK)
+
+    async def _may_hear(self, parts: Parts, connection: Connection, begun: timedelta) -> bool:
+        """Whether results that are waited for may come before the captain is gone."""
+        if parts.deliveries.are_done:
+            return False
+        try:
+            async with asyncio.timeout(_DRAIN_ASKED_WITHIN.total_seconds()):
+                drains = await parts.presence.drains()
+        except TimeoutError:
+            return False
+        # Whoever stops both tells one of them first.
+        return drains or (connection.reachable and self._clock.elapsed() - begun < _STOPPED_TOGETHER)
 
     def _jitter(self) -> float:
         """A chance number in 0..1, drawn from a fresh id."""

@@ -1,10 +1,16 @@
 """The presence at the captain's door: its lease, and the rooms that it stood in. Source: wire.md."""
 
+from typing import Final
+
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.captain.turns import read, written
+from clankie_bridge.errors import CaptainAway, CaptainError
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.lease import Lease, LeaseRequest
 from clankie_settings.wire.receipt import KnownRooms
+
+DRAINING: Final = "draining"
+"""The problem code of a captain that stops. Source: DUR-5."""
 
 
 class CaptainPresence:
@@ -36,3 +42,16 @@ class CaptainPresence:
         """
         response = await self._connection.call("GET", f"{self._path}/rooms")
         return read(KnownRooms.model_validate_json, response.content)
+
+    async def drains(self) -> bool:
+        """Whether the captain stops, and is still there for the runs that it lets end; False where it does not answer.
+
+        Source: DUR-5.
+        """
+        try:
+            await self._connection.call("GET", "/readyz")
+        except CaptainAway as away:
+            return away.cause == DRAINING
+        except CaptainError:
+            return False
+        return False

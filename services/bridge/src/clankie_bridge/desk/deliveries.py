@@ -30,6 +30,11 @@ class Deliveries:
         return iter([*self._open.values()])
 
     @property
+    def are_done(self) -> bool:
+        """Whether nothing is under way: no result is waited for, and no reply. Source: DUR-5."""
+        return not self._open
+
+    @property
     def are_quiet(self) -> bool:
         """Whether no reply is on its way into a room."""
         return not any(delivery.sending for delivery in self._open.values())
