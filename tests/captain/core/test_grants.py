@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clankie_captain.core.grants import ALWAYS, MACHINE, Grant, Powers, grant, offered, refused_by, written_out
+from clankie_captain.core.grants import (
+    ALWAYS,
+    MACHINE,
+    Grant,
+    Powers,
+    grant,
+    offered,
+    refused_by,
+    unknown_tool,
+    written_out,
+)
 from clankie_captain.core.lane import OPERATOR, Trust
 from clankie_settings.wire.trigger import Actor, Room
 from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, OWNER, trigger
@@ -152,3 +162,33 @@ def test_a_social_lane_shows_no_machine_tool_whoever_speaks_there() -> None:
     assert "run_command" not in offered(TOOLS, GUILD_ROOM, "social", POWERS)
     assert "run_command" in offered(TOOLS, GUILD_ROOM, "system", POWERS)
     assert "github_search" not in offered(TOOLS, DM_ROOM, "social", POWERS)
+
+
+@pytest.mark.parametrize(
+    ("names", "sets", "setting", "says"),
+    [
+        (["draw_diagramm"], {}, "tools", "no tool draw_diagramm; did you mean draw_diagram?"),
+        (["Draw_Diagram"], {}, "tools", "did you mean draw_diagram?"),
+        (["piktures"], {"pictures": ["fork"]}, "tools", "did you mean pictures?"),
+        (["zzz"], {}, "tools", "there are draw_diagram, fork"),
+        ([], {"pictures": ["forks"]}, "tool_sets.pictures", "did you mean fork?"),
+        ([], {"all": ["pictures"], "pictures": ["fork"]}, "tool_sets.all", "sets hold no sets"),
+        ([], {"fork": ["draw_diagram"]}, "tool_sets.fork", "no name of a tool"),
+        ([], {"for*": ["draw_diagram"]}, "tool_sets.for*", "ends in *"),
+    ],
+    ids=["misspelt", "another case", "a set misspelt", "nothing near", "in a set", "a set in a set", "a tool's name",
+         "a pattern's name"],
+)  # fmt: skip
+def test_a_name_that_stands_for_no_tool_is_named_with_its_setting_and_a_hint(
+    names: list[str], sets: dict[str, list[str]], setting: str, says: str
+) -> None:
+    found = unknown_tool({"tools": names}, sets, ("draw_diagram", "fork"))
+    assert found is not None
+    assert found[0] == setting
+    assert says in found[1]
+
+
+def test_tools_and_sets_and_patterns_are_names_that_settings_may_hold() -> None:
+    sets = {"pictures": ["draw_diagram", "github_*"]}
+    named = {"tools": ["fork", "pictures", "server_*"], "rooms.1:2.tools": []}
+    assert unknown_tool(named, sets, ("draw_diagram", "fork")) is None

@@ -72,6 +72,32 @@ async def test_a_file_that_cannot_be_used_changes_nothing_and_is_said_once(
     assert [line["event"] for line in log] == ["settings.read"]
 
 
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ('tools = ["raed_page"]\n', "CLANKIE_TOOLS or tools (clankie.toml): there is no tool raed_page; did you mean"),
+        ('[rooms."200000:300000"]\ntools = ["raed_page"]\n', "rooms.200000:300000.tools (clankie.toml): "),
+        ('[roles."400000"]\ntools = ["raed_page"]\n', "roles.400000.tools (clankie.toml): "),
+        ('[actors."100001"]\ntools = ["raed_page"]\n', "actors.100001.tools (clankie.toml): "),
+        ('[tool_sets]\nweb = ["raed_page"]\n', "tool_sets.web (clankie.toml): "),
+    ],
+    ids=["for everybody", "in a room", "of a role", "of a person", "in a set"],
+)
+async def test_a_file_that_names_a_tool_there_is_not_changes_nothing_and_says_where(
+    env: dict[str, str], broken: str, says: str
+) -> None:
+    write(env, 'tools = ["read_page"]\n' + GIVEN)
+    book = Rulebook(powers(captain_settings(env)), SettingsFile(env), ("draw_diagram", "fork", "read_page"))
+    assert (await book.powers()).actors == {ANN: ANNS}
+    write(env, broken)
+    with capture_logs() as log:
+        for _ in range(2):
+            assert (await book.powers()).actors == {ANN: ANNS}
+    (line,) = log
+    assert line["event"] == "settings.unusable"
+    assert line["reason"].startswith(says)
+
+
 async def test_a_file_that_did_not_change_is_not_read_again(env: dict[str, str]) -> None:
     write(env, GIVEN)
     source = Counted(SettingsFile(env))

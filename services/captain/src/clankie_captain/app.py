@@ -46,7 +46,7 @@ from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
-from clankie_captain.lanes.rulebook import Rulebook, Source, loops, powers
+from clankie_captain.lanes.rulebook import Rulebook, Source, loops, powers, refuse_unknown_tools
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
@@ -115,6 +115,7 @@ def build(
         TokenFileError: The state folder can neither hold nor give the tokens.
     """
     keys, database, persona = _keys(settings), _database_url(settings), _persona(settings.persona_file)
+    refuse_unknown_tools(settings, tuple(TOOLS))
     time, fresh, points = clock or SystemClock(), ids or RandomIds(), crash or NoCrash()
 
     @asynccontextmanager
@@ -248,7 +249,7 @@ def _captain(
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    rulebook = Rulebook(powers(ground.settings), ground.source)
+    rulebook = Rulebook(powers(ground.settings), ground.source, tuple(TOOLS))
     shown = [tool for tool in TOOLS if tool in {*ALWAYS, FORK, *workshop.tools}]
     grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings))
     calls, nursery, changes, crash = CallStore(store), ChildStore(store), ChangeStore(store), ground.crash

@@ -1,5 +1,6 @@
 """What an actor may do in a room now, and whose word decides it. Source: GRANT-1 to GRANT-5."""
 
+import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,6 +68,41 @@ class Powers:
 def written_out(names: Iterable[str], sets: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """Names of tools, with the name of a set replaced by what it holds; sets hold no sets."""
     return frozenset(tool for name in names for tool in sets.get(name, (name,)))
+
+
+def unknown_tool(
+    named: Mapping[str, Iterable[str]], sets: Mapping[str, Iterable[str]], tools: Sequence[str]
+) -> tuple[str, str] | None:
+    """The first setting that names no tool, and why: a misspelt tool that is ignored is a power that nobody has.
+
+    Args:
+        named: What each setting names, by the setting as its reader knows it; these may name sets.
+        sets: The named sets, which hold tools alone.
+        tools: Every tool there is. A name that ends in ``*`` may stand for tools that come later.
+    """
+    for name in sets:
+        if name in tools or name.endswith("*"):
+            return f"tool_sets.{name}", "a set has no name of a tool, nor one that ends in *; call it something else"
+    for name, held in sets.items():
+        for tool in held:
+            if tool in sets:
+                return f"tool_sets.{name}", f"holds the set {tool}, and sets hold no sets; name its tools"
+            if not _known(tool, tools):
+                return f"tool_sets.{name}", _no_tool(tool, tools)
+    for setting, names in named.items():
+        for tool in names:
+            if tool not in sets and not _known(tool, tools):
+                return setting, _no_tool(tool, (*tools, *sets))
+    return None
+
+
+def _known(name: str, tools: Sequence[str]) -> bool:
+    return name.endswith("*") or name in tools
+
+
+def _no_tool(name: str, choices: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name.casefold(), choices, n=1, cutoff=0.6)
+    return f"there is no tool {name}; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(choices)}")
 
 
 def grant(trigger: Trigger, powers: Powers) -> Grant:

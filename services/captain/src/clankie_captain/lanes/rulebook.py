@@ -1,14 +1,16 @@
 """The owner's settings that decide grants, read again when their file has changed. Source: GRANT-3."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, Protocol
 
 import structlog
 
-from clankie_captain.core.grants import Powers, written_out
+from clankie_captain.core.grants import Powers, unknown_tool, written_out
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.placement import Loops
+from clankie_captain.errors import ConfigurationError
 from clankie_settings.environment import SettingsError
 from clankie_settings.schema import CaptainSettings
 
@@ -44,8 +46,10 @@ class Rulebook:
     way at a time, and whoever asks meanwhile waits for that one.
     """
 
-    def __init__(self, first: Powers, source: Source | None) -> None:
+    def __init__(self, first: Powers, source: Source | None, tools: Sequence[str] | None = None) -> None:
+        """Begin with ``first``; with ``tools``, settings that name another tool cannot be used."""
         self._powers = first
+        self._tools = tools
         self._source = source
         self._seen: Stamp | None = None
         self._complaint: str | None = None
@@ -78,7 +82,7 @@ class Rulebook:
             self._complain("settings.unreadable", type(error).__name__)
 
     async def _read(self, source: Source) -> None:
-        found = await asyncio.to_thread(_changed, source, self._seen)
+        found = await asyncio.to_thread(_changed, source, self._seen, self._tools)
         if found is None:
             return
         self._seen, settings = found
@@ -96,7 +100,9 @@ class Rulebook:
         self._complaint = reason
 
 
-def _changed(source: Source, seen: Stamp | None) -> tuple[Stamp | None, CaptainSettings | str] | None:
+def _changed(
+    source: Source, seen: Stamp | None, tools: Sequence[str] | None
+) -> tuple[Stamp | None, CaptainSettings | str] | None:
     """What the file says where it differs from ``seen``, or why it cannot be used; in a thread."""
     stamp = source.stamp()
     if stamp == seen:
@@ -104,9 +110,30 @@ def _changed(source: Source, seen: Stamp | None) -> tuple[Stamp | None, CaptainS
     if stamp is None:
         return None, "clankie.toml is gone"
     try:
-        return stamp, source.captain()
-    except SettingsError as error:
+        settings = source.captain()
+        if tools is not None:
+            refuse_unknown_tools(settings, tools)
+    except (SettingsError, ConfigurationError) as error:
         return stamp, str(error)
+    return stamp, settings
+
+
+def refuse_unknown_tools(settings: CaptainSettings, tools: Sequence[str]) -> None:
+    """Let settings pass that name only tools there are.
+
+    Raises:
+        ConfigurationError: One names something else; the message says which, and what it may have meant.
+    """
+    named: dict[str, Sequence[str]] = {"tools": settings.tools}
+    named |= {f"rooms.{key}.tools": room.tools for key, room in settings.rooms.items() if room.tools is not None}
+    named |= {f"roles.{key}.tools": each.tools for key, each in settings.roles.items()}
+    named |= {f"actors.{key}.tools": each.tools for key, each in settings.actors.items()}
+    found = unknown_tool(named, settings.tool_sets, tools)
+    if found is not None:
+        setting, reason = found
+        # Of all these only the first has a variable of the environment, too.
+        name = "CLANKIE_TOOLS or tools" if setting == "tools" else setting
+        raise ConfigurationError(f"{name} (clankie.toml): {reason}")
 
 
 def powers(settings: CaptainSettings) -> Powers:
