@@ -277,3 +277,32 @@ def test_the_example_itself_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None
     assert sum(name.startswith("CLANKIE_") for name in env) > 25
     for _, read in READERS:
         assert read(env)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("keep_days = 6", "keep_days (clankie.toml): expected 7 or more"),
+        ("keep_days = 7.5", "keep_days (clankie.toml): expected a whole number"),
+        ("keep_days = []", "keep_days (clankie.toml): expected a whole number"),
+        ("stall_seconds = 0", "stall_seconds (clankie.toml): expected more than 0"),
+        ("stall_seconds = 86401", "stall_seconds (clankie.toml): expected 86400 or less"),
+        ("stall_seconds = nan", "stall_seconds (clankie.toml): expected 86400 or less"),
+        ("stall_seconds = []", "stall_seconds (clankie.toml): expected a number"),
+        ('images = "CANARY"', "images (clankie.toml): expected 'on' or 'off'"),
+        (
+            '[presences.console]\ntoken = "CANARY"',
+            "presences.console.token (clankie.toml): expected at least 16 characters; `openssl rand -hex 24` makes",
+        ),
+        (
+            '[presences."CANARY"]\ntoken = "sixteen characters"',
+            "expected a name of a-z, 0-9 and -, which begins with a letter",
+        ),
+    ],
+)
+def test_a_value_out_of_bounds_is_refused_in_a_sentence_that_says_the_bound(line: str, says: str) -> None:
+    toml(line)
+    with pytest.raises(SettingsError) as caught:
+        captain_settings({})
+    assert says in str(caught.value)
+    assert "Input should" not in str(caught.value)

@@ -34,12 +34,22 @@ SENTENCES: Final = {
     "bool_parsing": "expected true or false",
     "dict_type": "expected a table: docs/settings.md shows one",
     "float_parsing": "expected a number",
+    "float_type": "expected a number",
+    "finite_number": "expected a number",
+    "greater_than": "expected more than {gt}",
+    "greater_than_equal": "expected {ge} or more",
+    "int_from_float": "expected a whole number",
     "int_parsing": "expected a whole number",
+    "int_type": "expected a whole number",
+    "less_than_equal": "expected {le} or less",
+    "literal_error": "expected {expected}",
     "model_type": "expected a table: docs/settings.md shows one",
+    "string_pattern_mismatch": "expected a name of a-z, 0-9 and -, which begins with a letter",
     "string_type": "expected text in quotes",
+    "too_short": "expected at least {min_length} characters; `openssl rand -hex 24` makes a token",
     "tuple_type": 'expected a list, such as ["1", "2"]',
 }
-"""What a person is told where pydantic's sentence speaks of types."""
+"""What a person is told where pydantic's sentence speaks of types; bounds stand in braces, by pydantic's names."""
 
 Settings = TypeVar("Settings", bound=SharedSettings)
 
@@ -206,11 +216,20 @@ def _hint(name: str, choices: Iterable[str]) -> str:
 
 
 def _explained(error: ValidationError, spelled: Mapping[str, str]) -> SettingsError:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    first = error.errors(include_url=False, include_input=False)[0]
     field, *rest = [str(each) for each in first["loc"] if each != "[key]"]
     name = ".".join([spelled[field], *rest]) + (" (clankie.toml)" if spelled[field] == field else "")
     if first["type"] == "extra_forbidden":
         return SettingsError(name, f"is no key of this table{_hint(rest[-1], SharedSettings.table_fields(field))}")
     if first["type"] == "missing":
         return SettingsError(name, "is not set; docs/settings.md says what it is")
-    return SettingsError(name, SENTENCES.get(first["type"], first["msg"].removeprefix("Value error, ")))
+    return SettingsError(name, _sentence(first["type"], first["msg"], first.get("ctx", {})))
+
+
+def _sentence(kind: str, said: str, bounds: Mapping[str, Any]) -> str:
+    sentence = SENTENCES.get(kind)
+    if sentence is None:
+        return said.removeprefix("Value error, ")
+    # The sentence names bounds and choices of the schema, and never what was set.
+    whole = {key: int(each) if isinstance(each, float) and each.is_integer() else each for key, each in bounds.items()}
+    return sentence.format_map(whole)
