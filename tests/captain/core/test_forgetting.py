@@ -10,7 +10,7 @@ from clankie_captain.core import forgetting
 from clankie_captain.core.exhibits import MOVING, POSTED, PREVIEW, STILL
 from clankie_captain.core.forgetting import NOBODY, REPLY, WORDS, Erasure, entry
 from clankie_settings.wire.result import Replied, Silent
-from clankie_settings.wire.trigger import Trigger
+from clankie_settings.wire.trigger import ContextVisual, Trigger
 from tests.captain.core.past import PEOPLE, Past, pasts, prompt, request, response
 from tests.captain.core.speech import ANN, BOB, DM_ROOM, GUILD_ROOM, earlier, trigger
 
@@ -92,6 +92,25 @@ def test_a_response_of_nothing_but_thoughts_keeps_a_part() -> None:
     ]
 
 
+def test_a_post_of_his_that_came_along_as_backlog_loses_its_words_alone() -> None:
+    own = frozenset({"9", "8"})
+    post = earlier("9", "Ann, I heard", author_id="1", author_name="Clankie", is_self=True)
+    seen = earlier("8", None, author_id="1", author_name="Clankie", is_self=True)
+    other = earlier("7", "mine", is_self=True)
+    visual = ContextVisual(message_id="8", omitted=1)
+    told = trigger(actor=BOB, context=(seen, other), reply_to=post, context_visual=visual)
+    assert forgetting.carried(own, told) == own
+    after = forgetting.without(ANN.actor_id, told, own)
+    assert after.reply_to == post.model_copy(update={"body": REPLY})
+    assert (after.context, after.context_visual, after.body) == ((seen, other), None, told.body)
+    assert not forgetting.carried(own, after)
+    text = "<<<talk-k1 from=yourself id=9\nAnn, I heard\nk1>>>\n<<<talk-k1 from=yourself id=7\nmine\nk1>>>"
+    gone = Erasure(ANN.actor_id, own=own)
+    assert json.loads(entry("request", "run_9", request(*prompt(text)), gone) or "")["parts"][0]["content"] == (
+        f"<<<talk-k1 from=yourself id=9\n{REPLY}\nk1>>>\n<<<talk-k1 from=yourself id=7\nmine\nk1>>>"
+    )
+
+
 def test_silence_is_left_as_it_is() -> None:
     assert entry("response", "run_1", response({"content": "[[stay-silent]]", "part_kind": "text"}), GONE) is None
 
@@ -167,3 +186,4 @@ def test_a_stored_result_loses_his_words_and_stays_a_result() -> None:
 def test_a_stored_action_loses_his_words_alone() -> None:
     assert forgetting.action('{"text": "Ann", "action_id": "1"}') == json.dumps({"text": REPLY, "action_id": "1"})
     assert forgetting.action('{"emoji": "a"}') is None
+    assert json.loads(forgetting.action('{"text": "Ann", "artifacts": [1]}') or "")["artifacts"] == []

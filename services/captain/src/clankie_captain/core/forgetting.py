@@ -7,7 +7,7 @@ that people wrote, so that no words can pose as the end of their block or as the
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -36,13 +36,14 @@ class Erasure:
     """What a lane is to forget of a person.
 
     ``messages`` and ``deliveries`` are the ids of what the person wrote, ``runs`` those in which he answers to it and
-    whose own words go as well.
+    whose own words go as well. ``own`` are the ids of his posts from such runs, wherever they came along as backlog.
     """
 
     person: str
     messages: frozenset[str] = frozenset()
     deliveries: frozenset[str] = frozenset()
     runs: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
 
 
 def written_by(person: str, trigger: Trigger) -> frozenset[str]:
@@ -51,14 +52,21 @@ def written_by(person: str, trigger: Trigger) -> frozenset[str]:
     return frozenset(own | {each.message_id for each in _talk(trigger) if each.author_id == person})
 
 
-def without(person: str, trigger: Trigger) -> Trigger:
-    """The trigger without a person's words, names and pictures; another's stays as it is."""
+def carried(own: Container[str], trigger: Trigger) -> frozenset[str]:
+    """Which of these posts of his a trigger still has words or pictures of."""
+    told = {each.message_id for each in _talk(trigger) if each.body not in (None, REPLY)}
+    shown = {trigger.context_visual.message_id} if trigger.context_visual is not None else set[str]()
+    return frozenset(each for each in told | shown if each in own)
+
+
+def without(person: str, trigger: Trigger, own: frozenset[str] = frozenset()) -> Trigger:
+    """The trigger without a person's words, names and pictures, and without these posts' words; all else stays."""
     theirs = written_by(person, trigger)
     changed: Json = {
-        "context": tuple(_nameless(each, theirs) for each in trigger.context),
-        "reply_to": _nameless(trigger.reply_to, theirs) if trigger.reply_to else None,
+        "context": tuple(_left(each, theirs, own) for each in trigger.context),
+        "reply_to": _left(trigger.reply_to, theirs, own) if trigger.reply_to else None,
     }
-    if trigger.context_visual is not None and trigger.context_visual.message_id in theirs:
+    if trigger.context_visual is not None and trigger.context_visual.message_id in theirs | own:
         changed["context_visual"] = None
     if trigger.actor.actor_id == person:
         changed |= _SPEECHLESS
@@ -81,12 +89,12 @@ def entry(kind: str, run: str, payload: str, erasure: Erasure) -> str | None:
     match kind:
         case "heard":
             trigger = Trigger.model_validate_json(payload)
-            changed = without(erasure.person, trigger)
+            changed = without(erasure.person, trigger, erasure.own)
             return None if changed == trigger else changed.model_dump_json(exclude_none=True)
         case "request":
-            gone = erasure.messages
-            return _request(payload, lambda text: words(text, gone), gone, results=answering)
-        case "notes" if erasure.messages:
+            gone, own = erasure.messages, erasure.own
+            return _request(payload, lambda text: words(text, gone, own), gone | own, results=answering)
+        case "notes" if erasure.messages or erasure.own:
             # Whose words went into notes cannot be told.
             return _request(payload, _mute_notes)
         case "response" | "unposted" if answering:
@@ -112,11 +120,17 @@ def result(stored: str) -> str | None:
 
 def action(payload: str) -> str | None:
     """A stored action without his words; None where it has none."""
-    return _with(payload, text=REPLY) if "text" in json.loads(payload) else None
+    stored = json.loads(payload)
+    if "text" not in stored:
+        return None
+    return _with(payload, text=REPLY, **({"artifacts": []} if "artifacts" in stored else {}))
 
 
-def words(text: str, messages: frozenset[str]) -> str:
-    """What the model read, without the words and names in the blocks of these messages; all else byte for byte."""
+def words(text: str, messages: frozenset[str], own: frozenset[str] = frozenset()) -> str:
+    """What the model read, without the words and names in the blocks of these messages; all else byte for byte.
+
+    Of ``own``, posts of his, the words alone go.
+    """
     kept: list[str] = []
     at = 0
     while (opens := _OPENS.search(text, at)) is not None:
@@ -129,6 +143,8 @@ def words(text: str, messages: frozenset[str]) -> str:
         kept.append(text[at : opens.start()])
         if message in messages:
             kept.append(f'<<<{kind}-{delimiter} from="{NOBODY}" id={message}\n{WORDS}\n{delimiter}>>>')
+        elif message in own:
+            kept.append(f"<<<{kind}-{delimiter} from=yourself id={message}\n{REPLY}\n{delimiter}>>>")
         else:
             kept.append(text[opens.start() : ends])
         at = ends
@@ -147,14 +163,16 @@ def _talk(trigger: Trigger) -> tuple[ContextMessage, ...]:
     return trigger.context if trigger.reply_to is None else (trigger.reply_to, *trigger.context)
 
 
-def _nameless(message: ContextMessage, theirs: frozenset[str]) -> ContextMessage:
+def _left(message: ContextMessage, theirs: frozenset[str], own: frozenset[str]) -> ContextMessage:
+    if message.message_id in own and message.body is not None:
+        return message.model_copy(update={"body": REPLY})
     if message.message_id not in theirs:
         return message
     said = None if message.body is None else WORDS
     return message.model_copy(update={"author_id": NOBODY, "author_name": NOBODY, "body": said})
 
 
-def _with(payload: str, **fields: str) -> str:
+def _with(payload: str, **fields: Any) -> str:
     return json.dumps({**json.loads(payload), **fields}, ensure_ascii=False)
 
 

@@ -39,13 +39,31 @@ _UNPOSTED: Final = (
     .limit(1)
 )
 
+_SELF: Final = '"is_self":true'
+_RECEIVED: Final = (
+    select(tables.receipt.c.message_id)
+    .join(
+        tables.delivery, (_delivery.presence == tables.receipt.c.presence) & (_delivery.id == tables.receipt.c.delivery)
+    )
+    .where(tables.receipt.c.message_id.is_not(None))
+)
+_ACTED: Final = select(tables.action.c.message_id).where(tables.action.c.message_id.is_not(None))
+
 
 class Found:
-    """What a lane holds of a person, put together row by row."""
+    """What a lane holds of a person, put together row by row.
 
-    def __init__(self, person: str) -> None:
+    Where his replies go as well, ``own`` are the ids of posts of his, of all lanes, whose words are to go; those of
+    this lane are added to it. They are told by the person's words and, once those are gone, by the placeholder that
+    stands where his own were, so that a forgetting that was interrupted finds them again.
+    """
+
+    def __init__(self, person: str, own: set[str], *, replies: bool) -> None:
         self._person = person
+        self._own = own
+        self._replies = replies
         self._named = f'"{person}"'
+        self.carried: set[str] = set()
         self.messages: set[str] = set()
         self._deliveries: set[str] = set()
         self._runs: set[str] = set()
@@ -53,31 +71,44 @@ class Found:
     def look_at_entries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
         """The triggers that were heard."""
         statement = select(_entry.run, _entry.payload).where(*_range(tables.entry, lane, start, stop))
-        named = func.instr(_entry.payload, self._named) > 0
-        for row in connection.execute(statement.where(_entry.kind == "heard", named)):
-            self._look(row.payload, row.run)
+        told = statement.where(_entry.kind == "heard", self._tells(_entry.payload))
+        for row in connection.execute(told).all():
+            self._look(connection, row.payload, row.run)
         return 0
 
     def look_at_deliveries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
         """The triggers that were accepted."""
         statement = select(_delivery.trigger, _delivery.run).where(*_range(tables.delivery, lane, start, stop))
-        for row in connection.execute(statement.where(func.instr(_delivery.trigger, self._named) > 0)):
-            self._look(row.trigger, row.run)
+        for row in connection.execute(statement.where(self._tells(_delivery.trigger))).all():
+            self._look(connection, row.trigger, row.run)
+        if self._replies:
+            quiet = func.instr(_delivery.result, forgetting.REPLY) > 0
+            answered = _RECEIVED.where(*_range(tables.delivery, lane, start, stop), quiet)
+            self._own.update(connection.execute(answered).scalars())
         return 0
 
-    def erasure(self, *, replies: bool) -> Erasure:
+    def erasure(self) -> Erasure:
         """What the lane is to forget."""
-        runs = frozenset(self._runs) if replies else frozenset[str]()
-        return Erasure(self._person, frozenset(self.messages), frozenset(self._deliveries), runs)
+        runs = frozenset(self._runs) if self._replies else frozenset[str]()
+        messages, deliveries = frozenset(self.messages), frozenset(self._deliveries)
+        return Erasure(self._person, messages, deliveries, runs, frozenset(self.carried))
 
-    def _look(self, payload: str, run: str | None) -> None:
+    def _tells(self, payload: Any) -> Any:
+        named = func.instr(payload, self._named) > 0
+        return or_(named, func.instr(payload, _SELF) > 0) if self._own else named
+
+    def _look(self, connection: Connection, payload: str, run: str | None) -> None:
         trigger = Trigger.model_validate_json(payload)
         theirs = forgetting.written_by(self._person, trigger)
         self.messages |= theirs
         if trigger.actor.actor_id == self._person:
             self._deliveries.add(trigger.delivery_id)
-        if theirs and run:
+        if theirs and run and run not in self._runs:
             self._runs.add(run)
+            if self._replies:
+                self._own.update(connection.execute(_RECEIVED.where(_delivery.run == run)).scalars())
+                self._own.update(connection.execute(_ACTED.where(tables.action.c.run == run)).scalars())
+        self.carried |= forgetting.carried(self._own, trigger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +122,7 @@ class Rewriting:
     def entries(self, connection: Connection, lane: str, start: int, stop: int) -> int:
         """Everything but the triggers."""
         prove_idle(connection, lane)
-        connection.execute(delete(tables.finished_call).where(tables.finished_call.c.lane == lane))
+        drop_calls(connection, lane, self.pictures)
         return self._rewrite(connection, start, stop, _entry.kind != "heard")
 
     def heard(self, connection: Connection, lane: str, start: int, stop: int) -> int:
@@ -103,12 +134,12 @@ class Rewriting:
         erasure, count = self.erasure, 0
         for row in connection.execute(select(tables.delivery).where(*_range(tables.delivery, lane, start, stop))).all():
             trigger = Trigger.model_validate_json(row.trigger)
-            changed = forgetting.without(erasure.person, trigger)
+            changed = forgetting.without(erasure.person, trigger, erasure.own)
             values = {} if changed == trigger else _described(row, trigger, changed)
             answer = None
             if row.run in erasure.runs:
                 answer = forgetting.result(row.result) if row.result else None
-                _quiet_actions(connection, _of(row))
+                self.pictures.update(_quiet_actions(connection, _of(row)), digests(row.result or ""))
             if answer is not None:
                 values["result"] = answer
             if values:
@@ -121,7 +152,7 @@ class Rewriting:
     def actions(self, connection: Connection, run: str) -> None:
         """The words that a run posted besides its reply."""
         one = tables.action.c
-        _quiet_actions(connection, one.run == run)
+        self.pictures.update(_quiet_actions(connection, one.run == run))
 
     def _rewrite(self, connection: Connection, start: int, stop: int, kinds: Any) -> int:
         statement = select(_entry.seq, _entry.run, _entry.kind, _entry.payload)
@@ -159,25 +190,42 @@ def drop_entries(connection: Connection, lane: str, start: int, stop: int, pictu
     return connection.execute(delete(tables.entry).where(*_range(tables.entry, lane, start, stop))).rowcount
 
 
-def bare_deliveries(connection: Connection, lane: str, start: int, stop: int) -> int:
-    """Leave of deliveries what is needed to know them again; how many there were."""
+def drop_calls(connection: Connection, lane: str, pictures: set[str]) -> None:
+    """Drop what tools told that no request carries yet, noting the files that it told of."""
+    calls = tables.finished_call
+    pictures.update(*map(digests, connection.execute(select(calls.c.payload).where(calls.c.lane == lane)).scalars()))
+    connection.execute(delete(calls).where(calls.c.lane == lane))
+
+
+def quieted(connection: Connection) -> frozenset[str]:
+    """The ids of posts of his, other than replies, whose words went before."""
+    gone = func.instr(tables.action.c.payload, forgetting.REPLY) > 0
+    return frozenset(connection.execute(_ACTED.where(gone)).scalars())
+
+
+def bare_deliveries(connection: Connection, lane: str, start: int, stop: int, pictures: set[str]) -> int:
+    """Leave of deliveries what is needed to know them again, noting the files of replies; how many there were."""
     rows = connection.execute(select(tables.delivery).where(*_range(tables.delivery, lane, start, stop))).all()
     for row in rows:
         trigger = Trigger.model_validate_json(row.trigger)
         bare = forgetting.bare(trigger)
         answer = forgetting.result(row.result) if row.result else None
         connection.execute(_mine(row).values({**_described(row, trigger, bare), "result": answer or row.result}))
-        _quiet_actions(connection, _of(row))
+        pictures.update(_quiet_actions(connection, _of(row)), digests(row.result or ""))
         _unname(connection, row.presence, bare)
     return len(rows)
 
 
-def _quiet_actions(connection: Connection, which: Any) -> None:
+def _quiet_actions(connection: Connection, which: Any) -> frozenset[str]:
+    """Take his words out of actions; the names of the files that went with them."""
     one = tables.action.c
+    told: set[str] = set()
     for row in connection.execute(select(one.id, one.payload).where(which)).all():
         changed = forgetting.action(row.payload)
         if changed is not None:
             connection.execute(update(tables.action).where(one.id == row.id).values(payload=changed))
+            told |= digests(row.payload)
+    return frozenset(told)
 
 
 def _unname(connection: Connection, presence: str, trigger: Trigger) -> None:

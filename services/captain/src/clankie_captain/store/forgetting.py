@@ -9,13 +9,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from clankie_captain.errors import LaneBusyError
 from clankie_captain.store import tables
 from clankie_captain.store.album import Album
 from clankie_captain.store.engine import Database
-from clankie_captain.store.erasing import Found, Rewriting, bare_deliveries, drop_entries, prove_idle
+from clankie_captain.store.erasing import (
+    Found,
+    Rewriting,
+    bare_deliveries,
+    drop_calls,
+    drop_entries,
+    prove_idle,
+    quieted,
+)
 from clankie_captain.store.rows import AnyRow
 from clankie_captain.store.transcripts import in_room
 from clankie_captain.store.upkeep import Upkeep
@@ -76,15 +84,25 @@ class Forgetting:
     async def person(self, person: str, *, replies: bool = True) -> Forgotten:
         """Forget a person's words, names and pictures wherever they stand.
 
-        With ``replies`` his own words go as well where he answered to theirs.
+        With ``replies`` his own words go as well where he answered to theirs, and wherever such a post of his came
+        along with what another said, in whatever lane.
 
         Raises:
             LaneBusyError: A lane that holds words of theirs is at work, or owes a reply; the others have forgotten.
         """
+        own: set[str] = set()
+
+        async def look(lane: str) -> Forgotten:
+            await self._look(lane, Found(person, own, replies=replies))
+            return Forgotten()
 
         async def erase(lane: str) -> Forgotten:
-            return await self._erase(lane, person, replies=replies)
+            return await self._erase(lane, Found(person, own, replies=replies))
 
+        if replies:
+            # A post of one lane is backlog in another, so that all are known before the first goes.
+            own.update(await self._database.transact(quieted))
+            await self._each(None, look)
         return await self._each(None, erase)
 
     async def _each(self, which: Any, work: Callable[[str], Any]) -> Forgotten:
@@ -118,32 +136,37 @@ class Forgetting:
             prove_idle(connection, lane)
             mine = update(tables.lane).where(_lane.id == lane, _lane.history_from < ends.entry)
             connection.execute(mine.values(history_from=ends.entry))
-            connection.execute(delete(tables.finished_call).where(tables.finished_call.c.lane == lane))
+            drop_calls(connection, lane, pictures)
 
-        await self._database.transact(hidden)
         pictures: set[str] = set()
+        await self._database.transact(hidden)
         dropping = partial(drop_entries, pictures=pictures)
         entries = await self._slices(lane, _entry.seq, ends.entry, dropping)
+        bare = partial(bare_deliveries, pictures=pictures)
+        deliveries = await self._slices(lane, _delivery.seq, ends.seq, bare)
         await self._album.remove(frozenset(pictures))
-        deliveries = await self._slices(lane, _delivery.seq, ends.seq, bare_deliveries)
         return Forgotten(1, entries, deliveries)
 
-    async def _erase(self, lane: str, person: str, *, replies: bool) -> Forgotten:
-        found = Found(person)
+    async def _look(self, lane: str, found: Found) -> _Ends:
         ends = await self._begun(lane)
         await self._slices(lane, _entry.seq, ends.entry, found.look_at_entries)
         await self._slices(lane, _delivery.seq, ends.seq, found.look_at_deliveries)
-        if not found.messages:
+        return ends
+
+    async def _erase(self, lane: str, found: Found) -> Forgotten:
+        ends = await self._look(lane, found)
+        if not (found.messages or found.carried):
             return Forgotten()
-        erasure = found.erasure(replies=replies)
+        erasure = found.erasure()
         await self._database.transact(lambda connection: prove_idle(connection, lane))
         rewriting = Rewriting(lane, erasure, set())
         entries = await self._slices(lane, _entry.seq, ends.entry, rewriting.entries)
         for run in sorted(erasure.runs):
             await self._database.transact(lambda connection, run=run: rewriting.actions(connection, run))
-        await self._album.remove(frozenset(rewriting.pictures))
         entries += await self._slices(lane, _entry.seq, ends.entry, rewriting.heard)
         deliveries = await self._slices(lane, _delivery.seq, ends.seq, rewriting.deliveries)
+        # At last, for till now rows told of them; what a crash leaves of them is tidied.
+        await self._album.remove(frozenset(rewriting.pictures))
         return Forgotten(1, entries, deliveries)
 
     async def _begun(self, lane: str) -> _Ends:

@@ -1,0 +1,127 @@
+"""What he said to somebody forgotten goes wherever it was carried, and so do the files that he made for them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clankie_captain.core.artifacts import artifact, place
+from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.reply import Said
+from clankie_captain.core.run import Draft
+from clankie_captain.errors import LaneBusyError
+from clankie_captain.store.album import Album
+from clankie_captain.store.forgetting import Forgetting
+from clankie_captain.store.upkeep import Upkeep
+from clankie_settings.ids import DeliveryId, MessageId
+from clankie_settings.wire.attachment import Artifact
+from clankie_settings.wire.receipt import Receipt
+from clankie_settings.wire.trigger import ContextMessage, Trigger
+from tests.captain.core.speech import ANN, BOB, NOON, earlier, trigger
+from tests.captain.store.shelf import DISCORD, OTHER_ROOM, ROOM, Shelf
+
+pytestmark = pytest.mark.requirement("OPS-12")
+
+CANARY = "Ann, I heard the peppermint"
+
+
+def quoted(message: str, said: str) -> ContextMessage:
+    return earlier(message, said, author_id="1", author_name="Clankie", is_self=True)
+
+
+async def answered(
+    shelf: Shelf, said: Trigger, reply: str, lane: LaneKey = ROOM, artifacts: tuple[Artifact, ...] = ()
+) -> None:
+    """One turn up to its posted reply; its request holds the backlog as blocks, and a tool's return the artifacts."""
+    run = await shelf.started(said, lane)
+    blocks = [f"<<<talk-k1 from=yourself id={each.message_id}\n{each.body}\nk1>>>" for each in said.context]
+    parts = [{"part_kind": "user-prompt", "content": each} for each in blocks]
+    made = [{"part_kind": "tool-return", "content": "x", "metadata": {"artifact": a.model_dump()}} for a in artifacts]
+    draft = Draft("request", json.dumps({"parts": [*parts, *made]}))
+    await shelf.hears(run, await shelf.lanes.owner(run), drafts=(draft,))
+    await shelf.ended(run, Said(reply, artifacts))
+    await posted(shelf, said.delivery_id)
+
+
+async def posted(shelf: Shelf, delivery: str) -> None:
+    receipt = Receipt(part=1, of=1, message_id=MessageId(f"9{delivery}"), posted_at=NOON)
+    await shelf.deliveries.receive(DISCORD, DeliveryId(delivery), receipt)
+
+
+def forgetting(shelf: Shelf) -> Forgetting:
+    return Forgetting(shelf.database, Upkeep(shelf.database), Album(shelf.database, shelf.path.parent))
+
+
+async def held(shelf: Shelf) -> str:
+    rows = [
+        *await shelf.rows("SELECT payload FROM entry"),
+        *await shelf.rows("SELECT trigger || coalesce(result, '') AS payload FROM delivery"),
+        *await shelf.rows("SELECT payload FROM action"),
+    ]
+    return "\n".join(row.payload for row in rows)
+
+
+async def carried(shelf: Shelf) -> None:
+    """Ann was answered in one lane; Bob speaks in it and in another with that answer and another as backlog."""
+    await answered(shelf, trigger("400"), CANARY)
+    back = (quoted("9400", CANARY), quoted("9399", "a parrot"))
+    for delivery, lane in (("401", ROOM), ("402", OTHER_ROOM)):
+        await answered(shelf, trigger(delivery, "so?", actor=BOB, context=back, reply_to=back[0]), "yes", lane)
+
+
+async def test_his_answer_to_somebody_forgotten_goes_from_the_backlog_of_every_lane(shelf: Shelf) -> None:
+    await carried(shelf)
+    what = forgetting(shelf)
+    assert (await what.person(ANN.actor_id)).lanes == 2
+    left = await held(shelf)
+    assert "peppermint" not in left
+    assert left.count("a parrot") == 6
+    assert left.count("so?") == 4
+    assert (await what.person(ANN.actor_id)).lanes == 0
+
+
+async def test_his_answers_stay_in_the_backlog_where_they_are_kept(shelf: Shelf) -> None:
+    await carried(shelf)
+    await forgetting(shelf).person(ANN.actor_id, replies=False)
+    assert (await held(shelf)).count("peppermint") > 6
+
+
+async def test_a_lane_that_was_at_work_loses_his_answer_when_it_is_asked_again(shelf: Shelf) -> None:
+    await answered(shelf, trigger("400"), CANARY)
+    said = trigger("402", actor=BOB, context=(quoted("9400", CANARY),))
+    run = await shelf.started(said, OTHER_ROOM)
+    await shelf.hears(run, await shelf.lanes.owner(run))
+    what = forgetting(shelf)
+    with pytest.raises(LaneBusyError):
+        await what.person(ANN.actor_id)
+    await shelf.ended(run)
+    await posted(shelf, "402")
+    await what.person(ANN.actor_id)
+    assert "peppermint" not in await held(shelf)
+
+
+def drawn(root: Path, folder: str, data: bytes) -> tuple[Artifact, Path]:
+    made = artifact(folder, data, "image/png", "a diagram")
+    path = root / folder / place(made.ref)[2]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return made, path
+
+
+@pytest.mark.parametrize("whom", ["person", "room"])
+@pytest.mark.parametrize("folder", ["diagrams", "pages", "paintings"])
+async def test_a_file_that_he_made_leaves_the_disk_with_the_last_reply_that_refers_to_it(
+    shelf: Shelf, folder: str, whom: str
+) -> None:
+    root = shelf.path.parent
+    (mine, gone), (shared, stays) = drawn(root, folder, b"canary"), drawn(root, folder, b"both")
+    await answered(shelf, trigger("400"), "look", artifacts=(mine, shared))
+    await answered(shelf, trigger("402", actor=BOB), "look", OTHER_ROOM, artifacts=(shared,))
+    # Only its result tells of it now.
+    await shelf.rows("DELETE FROM entry WHERE lane = :lane RETURNING seq", lane=OTHER_ROOM.id)
+    what = forgetting(shelf)
+    await (what.person(ANN.actor_id) if whom == "person" else what.room("200:300"))
+    assert not gone.exists()
+    assert stays.exists()
+    await (what.person(BOB.actor_id) if whom == "person" else what.room("200:302"))
+    assert not stays.exists()
