@@ -145,8 +145,7 @@ def build(
             drain(app)
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
-    _furnish(app)
-    return app
+    return _furnished(app)
 
 
 async def _keep_tidy(captain: Captain, stack: AsyncExitStack) -> None:
@@ -162,12 +161,13 @@ async def _store(settings: CaptainSettings, url: str, stack: AsyncExitStack) -> 
     return store
 
 
-def _furnish(app: FastAPI) -> None:
+def _furnished(app: FastAPI) -> FastAPI:
     app.add_middleware(WireHeader)
     for resource in (turns, actions, leases, conversations, children, lanes, keeping, health):
         app.include_router(resource.router)
     problems.install(app)
     openapi.install(app)
+    return app
 
 
 def close_door(app: FastAPI) -> None:
