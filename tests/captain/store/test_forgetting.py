@@ -1,6 +1,7 @@
 """What he said to somebody forgotten goes wherever it was carried, and so do the files that he made for them."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from clankie_captain.errors import LaneBusyError
 from clankie_captain.store.album import Album
 from clankie_captain.store.forgetting import Forgetting
 from clankie_captain.store.upkeep import Upkeep
-from clankie_settings.ids import DeliveryId, MessageId
+from clankie_settings.ids import ActionId, DeliveryId, LaneId, MessageId
+from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.attachment import Artifact
-from clankie_settings.wire.receipt import Receipt
+from clankie_settings.wire.receipt import ActionReceipt, Receipt
 from clankie_settings.wire.trigger import ContextMessage, Trigger
 from tests.captain.core.speech import ANN, BOB, NOON, earlier, trigger
 from tests.captain.store.shelf import DISCORD, OTHER_ROOM, ROOM, Shelf
@@ -80,6 +82,30 @@ async def test_his_answer_to_somebody_forgotten_goes_from_the_backlog_of_every_l
     assert (await what.person(ANN.actor_id)).lanes == 0
 
 
+async def test_an_update_goes_from_the_backlog_of_a_lane_that_comes_first_and_of_one_that_was_at_work(
+    shelf: Shelf,
+) -> None:
+    run = await shelf.started(trigger("400"), OTHER_ROOM)
+    await shelf.hears(run, await shelf.lanes.owner(run))
+    await shelf.actions.add(run, TextUpdate(action_id="act_1", delivery_id="400", text=CANARY), NOON, 3)
+    await shelf.actions.acknowledge(DISCORD, ActionId("act_1"), ActionReceipt(ok=True, message_id="9401"))
+    await shelf.ended(run)
+    await posted(shelf, "400")
+    back = (quoted("9401", CANARY),)
+    await answered(shelf, trigger("402", actor=BOB, context=back), "yes")
+    last = LaneKey(LaneId("rooms/discord:200:303"), "room", "social")
+    busy = await shelf.started(trigger("403", actor=BOB, context=back), last)
+    await shelf.hears(busy, await shelf.lanes.owner(busy))
+    what = forgetting(shelf)
+    with pytest.raises(LaneBusyError):
+        await what.person(ANN.actor_id)
+    assert (await held(shelf)).count("peppermint") == 2  # the busy lane's entry and delivery
+    await shelf.ended(busy)
+    await posted(shelf, "403")
+    await what.person(ANN.actor_id)
+    assert "peppermint" not in await held(shelf)
+
+
 async def test_his_answers_stay_in_the_backlog_where_they_are_kept(shelf: Shelf) -> None:
     await carried(shelf)
     await forgetting(shelf).person(ANN.actor_id, replies=False)
@@ -125,3 +151,15 @@ async def test_a_file_that_he_made_leaves_the_disk_with_the_last_reply_that_refe
     assert stays.exists()
     await (what.person(BOB.actor_id) if whom == "person" else what.room("200:302"))
     assert not stays.exists()
+
+
+async def test_files_that_he_made_and_no_row_tells_of_are_tidied_once_they_are_a_day_old(shelf: Shelf) -> None:
+    root = shelf.path.parent
+    (kept, told), (_, lost) = drawn(root, "diagrams", b"told"), drawn(root, "diagrams", b"lost")
+    await answered(shelf, trigger("400"), "look", artifacts=(kept,))
+    written = datetime.fromtimestamp(lost.stat().st_mtime, UTC)
+    album = Album(shelf.database, root)
+    assert await album.tidy(written + timedelta(hours=1)) == 0
+    # The age of pictures is not theirs.
+    assert await album.tidy(written + timedelta(days=2), before=NOON + timedelta(days=1)) == 1
+    assert (told.exists(), lost.exists()) == (True, False)
