@@ -120,19 +120,7 @@ class Assembly:
         """The parts, of which none works yet."""
         common = self._common(rest, connection, tasks)
         posting = self._posting(common, rest)
-        waiting = Waiting(
-            captain=common.captain,
-            patience=common.patience,
-            posting=posting,
-            notices=switched(common.directory, {key: room.notices for key, room in self.settings.rooms.items()}),
-            cards=common.cards,
-            deliveries=common.deliveries,
-            evidence=self.evidence,
-            tasks=tasks,
-            clock=self.clock,
-            jitter=self.jitter,
-            log=self.log,
-        )
+        waiting = self._waiting(common, posting, tasks)
         resumption = Resumption(
             captain=common.captain,
             patience=common.patience,
@@ -157,6 +145,21 @@ class Assembly:
             common.sweeping,
             common.cards,
             common.presence,
+        )
+
+    def _waiting(self, common: _Common, posting: Posting, tasks: Tasks) -> Waiting:
+        return Waiting(
+            captain=common.captain,
+            patience=common.patience,
+            posting=posting,
+            notices=switched(common.directory, {key: room.notices for key, room in self.settings.rooms.items()}),
+            cards=common.cards,
+            deliveries=common.deliveries,
+            evidence=self.evidence,
+            tasks=tasks,
+            clock=self.clock,
+            jitter=self.jitter,
+            log=self.log,
         )
 
     def _common(self, rest: Rest, connection: Connection, tasks: Tasks) -> _Common:
