@@ -233,6 +233,12 @@ async def test_a_lost_answer_to_words_with_a_picture_makes_one_message(
     assert len({each["what"]["body"]["nonce"] for each in posts(stage) if each["what"].get("body")}) == 1
 
 
+def without_addresses(messages: Sequence[Json]) -> list[Json]:
+    """Messages without what Discord signs anew each time that it is asked."""
+    kept = ("id", "filename", "size")
+    return [{**each, "attachments": [[one[key] for key in kept] for one in each["attachments"]]} for each in messages]
+
+
 @pytest.mark.requirement("OUT-1")
 @pytest.mark.parametrize("access", ["full", "words"])
 @pytest.mark.parametrize("gone", ["before", "between", "never"])
@@ -259,7 +265,7 @@ async def test_the_next_bridge_knows_a_reply_again_whatever_became_of_its_pictur
     await start()
     (receipt,) = await captain.until_receipts(said)
     assert receipt.message_id == there[0]["id"]
-    assert own(stage) == there
+    assert without_addresses(own(stage)) == without_addresses(there)
 
 
 @pytest.mark.requirement("OUT-1")

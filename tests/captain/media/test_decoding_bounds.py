@@ -30,6 +30,13 @@ PICTURE = saved(Image.new("RGB", (40, 30), "red"))
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds a process's address space")
 
 
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temporary files of these tests alone: others run beside them."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
 def children() -> list[psutil.Process]:
     return psutil.Process().children(recursive=True)
 

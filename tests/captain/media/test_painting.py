@@ -147,14 +147,14 @@ async def test_a_picture_that_is_given_up_ends_its_request(studio: Studio) -> No
 
 
 def settings(folder: Path, **more: object) -> CaptainSettings:
-    return CaptainSettings.model_validate({"state": folder, "discord_attachment_root": folder, **more})
+    return CaptainSettings.model_validate({"state": folder, "discord_attachment_root": folder / "attachments", **more})
 
 
 async def test_it_is_offered_where_it_is_configured_and_kept_in_a_folder_of_its_own(
     studio: Studio, tmp_path: Path
 ) -> None:
     none = furnished(settings(tmp_path, browser="/nowhere"))
-    assert none.tools == {"draw_diagram"}
+    assert none.tools - {"read_file"} == {"draw_diagram"}
     with pytest.raises(NotMadeError):
         await none.painting("a boat", "square", studio.step)
     with pytest.raises(NotMadeError):
@@ -164,12 +164,12 @@ async def test_it_is_offered_where_it_is_configured_and_kept_in_a_folder_of_its_
         openai_api_key=SecretStr("k"),
     )  # fmt: skip
     workshop = furnished(set_)
-    assert workshop.tools == {"draw_diagram", "generate_image"}
+    assert workshop.tools - {"read_file"} == {"draw_diagram", "generate_image"}
     made = await workshop.painting("a boat", "square", studio.step)
     await workshop.aclose()
     digest, folder = made.ref.split(":")[1], made.ref.split(":")[2].partition("/")[0]
     assert (folder, made.media_type) == ("paintings", "image/png")
-    assert [each.name for each in (tmp_path / "paintings").iterdir()] == [f"{digest[:32]}.png"]
+    assert [each.name for each in (tmp_path / "attachments" / "paintings").iterdir()] == [f"{digest[:32]}.png"]
 
 
 def test_a_model_without_a_key_is_named_when_the_captain_starts(tmp_path: Path) -> None:

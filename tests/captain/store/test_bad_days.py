@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Collection, Generator
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -345,22 +345,22 @@ async def test_a_look_for_damage_that_takes_too_long_is_cut_short_and_the_start_
         assert len(await deliveries(shelf)) == 40
 
 
-def workers() -> list[str]:
-    """The threads that connections live on."""
-    kinds = ("asyncio", "MainThread", "ThreadPool")
-    return [each.name for each in threading.enumerate() if not each.name.startswith(kinds)]
+def workers(before: Collection[threading.Thread]) -> list[str]:
+    """The threads that connections live on, of those that came since."""
+    fresh = (each for each in threading.enumerate() if each not in before)
+    return [each.name for each in fresh if not each.name.startswith(("asyncio", "ThreadPool"))]
 
 
 async def test_a_start_that_is_stopped_leaves_neither_a_lock_nor_a_thread(tmp_path: Path) -> None:
     path, lock = address(tmp_path / "captain.db"), tmp_path / "captain.lock"
-    assert workers() == []
+    before = threading.enumerate()
     starting = asyncio.ensure_future(Database.open(path, StateLock(lock)))
     async with asyncio.timeout(20):
-        while not workers():
-            await asyncio.to_thread(workers)
+        while not workers(before):
+            await asyncio.to_thread(workers, before)
         starting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await starting
-        while workers():
-            await asyncio.to_thread(workers)
+        while workers(before):
+            await asyncio.to_thread(workers, before)
     StateLock(lock).release()
