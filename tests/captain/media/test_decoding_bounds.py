@@ -31,8 +31,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds a 
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Temporary files of these tests alone: others run beside them."""
+def own_folder_beside_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
