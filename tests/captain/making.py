@@ -1,6 +1,6 @@
 """A workshop that makes what a test tells it to."""
 
-from clankie_captain.core.artifacts import artifact
+from clankie_captain.core.artifacts import Made, artifact
 from clankie_captain.core.painting import Shape
 from clankie_captain.ports import NotMadeError, PageShot, Progress, Workshop
 from clankie_settings.wire.attachment import Artifact
@@ -39,7 +39,7 @@ class ToldWorkshop(Workshop):
             raise NotMadeError(self.reason)
         return f"what stands in {path}"
 
-    def _make(self, folder: str, content: str, title: str) -> Artifact:
+    def _make(self, folder: Made, content: str, title: str) -> Artifact:
         if self.reason is not None:
             raise NotMadeError(self.reason)
         self.made.append(artifact(folder, content.encode(), "image/png", title))

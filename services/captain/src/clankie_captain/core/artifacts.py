@@ -4,10 +4,16 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, get_args
 
 from clankie_settings import bounds
 from clankie_settings.wire.attachment import Artifact
+
+Made = Literal["diagrams", "pages", "paintings"]
+"""The folders under the attachment root that tools write to, each one tool's own. Source: ART-2."""
+
+MADE: Final[tuple[Made, ...]] = get_args(Made)
+"""All of them: what is forgotten is taken out of each. Source: OPS-12."""
 
 _SUFFIXES: Final = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 _UNSAFE: Final = re.compile(r"[^a-z0-9]+")
@@ -16,7 +22,7 @@ _UNIQUE_CHARS: Final = 8
 _NAME_CHARS: Final = 32
 
 
-def artifact(folder: str, data: bytes, media_type: str, title: str) -> Artifact:
+def artifact(folder: Made, data: bytes, media_type: str, title: str) -> Artifact:
     """The reference to a file of these bytes in a tool's own folder; ``title`` only makes its shown name readable.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clankie_captain.core.artifacts import artifact, place
+from clankie_captain.core.artifacts import Made, artifact, place
 from clankie_captain.media.folder import Folder
 from clankie_settings import bounds
 from clankie_settings.wire.attachment import Artifact
@@ -11,8 +11,8 @@ from clankie_settings.wire.attachment import Artifact
 class ArtifactFolder:
     """One tool's own folder under the attachment root, named like no other's."""
 
-    def __init__(self, root: Path, name: str, most: int = bounds.ARTIFACT_FOLDER_BYTES) -> None:
-        self._name = name
+    def __init__(self, root: Path, name: Made, most: int = bounds.ARTIFACT_FOLDER_BYTES) -> None:
+        self._name: Made = name
         self._folder = Folder(root / name, most)
 
     async def keep(self, data: bytes, media_type: str, title: str) -> Artifact:

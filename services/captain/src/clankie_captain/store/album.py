@@ -14,14 +14,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, select, tuple_
 
+from clankie_captain.core.artifacts import MADE
 from clankie_captain.store import tables
 from clankie_captain.store.engine import Database
 
 FOLDER: Final = "pictures"
 """The folder under the attachment root whose files are named by the SHA-256 of what they hold."""
-
-MADE: Final = ("diagrams", "pages", "paintings")
-"""The folders of what tools made, named by the first half of that hash."""
 
 GRACE: Final = timedelta(days=1)
 """A file may be on disk for so long before a row tells of it: its delivery waits for its lane."""
