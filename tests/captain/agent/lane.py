@@ -19,7 +19,7 @@ from clankie_captain.core.run import (
     Words,
 )
 from clankie_captain.core.stand_ins import without
-from clankie_captain.ports import Loop, RunLine
+from clankie_captain.ports import Hands, Loop, RunLine
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 from tests.captain.making import ToldWorkshop
 
@@ -147,8 +147,8 @@ class Line(RunLine):
         return self.withheld.get(tool)
 
     @property
-    def workshop(self) -> ToldWorkshop:
-        return self.making
+    def hands(self) -> Hands:
+        return Hands(self.making)
 
     async def fork(self, task: str, calls: Calls) -> ForkOutcome:
         self._call("fork")

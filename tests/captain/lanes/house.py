@@ -30,7 +30,7 @@ from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
-from clankie_captain.ports import Lanes, Resolver, Runs
+from clankie_captain.ports import Hands, Lanes, Resolver, Runs
 from clankie_captain.store import tables
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
@@ -213,7 +213,7 @@ async def house(
     gallery = _gallery(database, resolver, clock, hold)
     grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools), loops)
     calls, made, log, nursery = CallStore(database), ToldWorkshop(), KeptCompactions(), ChildStore(database)
-    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, made, nursery)
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, Hands(made), nursery)
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery)

@@ -58,9 +58,8 @@ from clankie_captain.media.film_program import film_program
 from clankie_captain.media.furnishing import furnished
 from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_captain.media.shelf import Shelf
-from clankie_captain.media.workshop import MediaWorkshop
 from clankie_captain.metrics import Metrics
-from clankie_captain.ports import Loop, Resolver
+from clankie_captain.ports import Hands, Loop, Resolver
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.album import Album
 from clankie_captain.store.archive.restoring import refuse_half_restored
@@ -131,7 +130,7 @@ def build(
                 gallery = _gallery(ground, metrics, stack)
                 workshop = furnished(settings)
                 stack.push_async_callback(workshop.aclose)
-                captain, runs = _captain(ground, keys, metrics, gallery, workshop)
+                captain, runs = _captain(ground, keys, metrics, gallery, Hands(workshop))
                 app.state.draining = draining = _draining(captain, runs, settings)
                 stack.push_async_callback(draining.leave)
                 app.state.captain = captain
@@ -242,18 +241,16 @@ def _gallery(ground: _Ground, metrics: Metrics, stack: AsyncExitStack) -> Galler
     return gallery
 
 
-def _captain(
-    ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery, workshop: MediaWorkshop
-) -> tuple[Captain, RunStore]:
+def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery, hands: Hands) -> tuple[Captain, RunStore]:
     store, clock, ids = ground.store, ground.clock, ground.ids
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
     rulebook = Rulebook(powers(ground.settings), ground.source, tuple(TOOLS))
-    shown = [tool for tool in TOOLS if tool in {*ALWAYS, FORK, *workshop.tools}]
+    shown = [tool for tool in TOOLS if tool in {*ALWAYS, FORK, *hands.tools}]
     grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings))
     calls, nursery, changes, crash = CallStore(store), ChildStore(store), ChangeStore(store), ground.crash
-    line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, workshop, nursery, crash)
+    line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, hands, nursery, crash)
     registry = _registry(ground, runs, line, settlements, metrics)
     desk = Desk(lanes, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery, crash)
     captain = Captain(

@@ -6,7 +6,7 @@ from clankie_captain.core.activity import ToolState
 from clankie_captain.core.children import Calls, ForkOutcome
 from clankie_captain.core.run import CallEnd, Draft, UpdateOutcome, Usage, Words
 from clankie_captain.errors import FencedError
-from clankie_captain.ports import RunLine, Workshop
+from clankie_captain.ports import Hands, RunLine
 
 
 class Tether(RunLine):
@@ -60,9 +60,9 @@ class Tether(RunLine):
             raise self._fenced(refusal) from None
 
     @property
-    def workshop(self) -> Workshop:
-        """What makes files."""
-        return self._line.workshop
+    def hands(self) -> Hands:
+        """What tools work with."""
+        return self._line.hands
 
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""

@@ -25,7 +25,7 @@ from clankie_captain.lanes.patience import kept
 from clankie_captain.lanes.signals import Nudge, Requesting, Sign, Signals, Token, ToolUse
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.lanes.watchdog import Watchdog
-from clankie_captain.ports import Actions, Calls, Children, Lanes, Workshop
+from clankie_captain.ports import Actions, Calls, Children, Hands, Lanes
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.crashing import Crash, NoCrash
@@ -72,7 +72,7 @@ class LineParts:
     calls: Calls
     gallery: Gallery
     grants: Grants
-    workshop: Workshop
+    hands: Hands
     children: Children
     crash: Crash = field(default_factory=NoCrash)
 
@@ -212,9 +212,9 @@ class Line:
         return await self._kept(lambda: self._parts.grants.refusal(self._run, tool))
 
     @property
-    def workshop(self) -> Workshop:
-        """What makes files."""
-        return self._parts.workshop
+    def hands(self) -> Hands:
+        """What tools work with."""
+        return self._parts.hands
 
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:
         """Post mid-turn words."""

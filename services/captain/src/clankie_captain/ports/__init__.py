@@ -1,5 +1,6 @@
 """Where the captain's parts meet; ``app.py`` joins them."""
 
+from clankie_captain.ports.hands import Hands
 from clankie_captain.ports.pictures import Decoder, PictureLog, PictureRows, Resolver, Shelf
 from clankie_captain.ports.records import CompactionLog, SettledRun, TurnLog
 from clankie_captain.ports.rows import (
@@ -34,6 +35,7 @@ __all__ = [
     "Deliveries",
     "EntryLine",
     "Events",
+    "Hands",
     "LaneSummary",
     "Lanes",
     "Leases",

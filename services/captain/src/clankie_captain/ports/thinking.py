@@ -16,7 +16,7 @@ from clankie_captain.core.run import (
     Usage,
     Words,
 )
-from clankie_captain.ports.workshop import Workshop
+from clankie_captain.ports.hands import Hands
 
 
 class Vitals(Protocol):
@@ -108,8 +108,8 @@ class RunLine(Protocol):
         ...
 
     @property
-    def workshop(self) -> Workshop:
-        """What makes files for its tools."""
+    def hands(self) -> Hands:
+        """What its tools work with."""
         ...
 
     async def update(self, text: str, call: str | None = None) -> UpdateOutcome:

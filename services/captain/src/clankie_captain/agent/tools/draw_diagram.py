@@ -32,7 +32,7 @@ async def draw_diagram(
         diagram: The structure.
     """
     try:
-        made = await ctx.deps.line.workshop.diagram(source(diagram), title)
+        made = await ctx.deps.line.hands.workshop.diagram(source(diagram), title)
     except NotMadeError as error:
         return f"Not drawn: {error}."
     return attached(f"Drawn. The picture goes out with your reply as {made.filename}.", made)

@@ -33,7 +33,7 @@ async def generate_image(
     """
     line = ctx.deps.line
     try:
-        made = await line.workshop.painting(prompt, size, line.event)
+        made = await line.hands.workshop.painting(prompt, size, line.event)
     except NotMadeError as error:
         return f"Not made: {error}."
     return attached(f"Made. The picture goes out with your reply as {made.filename}.", made)

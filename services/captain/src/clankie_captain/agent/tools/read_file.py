@@ -27,7 +27,7 @@ async def read_file(
         path: The file's path inside the workspace.
     """
     try:
-        return scrub(await ctx.deps.line.workshop.file(path))
+        return scrub(await ctx.deps.line.hands.workshop.file(path))
     except NotMadeError as error:
         return f"Not read: {error}."
 

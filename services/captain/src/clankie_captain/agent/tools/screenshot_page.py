@@ -34,7 +34,7 @@ async def screenshot_page(
     """
     line = ctx.deps.line
     try:
-        shot = await line.workshop.page(url, line.event, full=full_page)
+        shot = await line.hands.workshop.page(url, line.event, full=full_page)
     except NotMadeError as error:
         return f"Not taken: {error}."
     return attached(_told(shot), shot.artifact)

@@ -1,0 +1,17 @@
+"""What a run's tools work with, joined by ``app.py``: each part says which tools it can serve on this machine."""
+
+from dataclasses import dataclass
+
+from clankie_captain.ports.workshop import Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """All that the tools of a captain's runs reach besides the run itself. Source: GRANT-1."""
+
+    workshop: Workshop
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The tools that can work here, with these settings."""
+        return self.workshop.tools
