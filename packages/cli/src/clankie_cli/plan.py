@@ -27,6 +27,7 @@ FORWARDED: Final = (
     "catch_up_minutes", "discord_bots", "actor_messages", "room_tokens_a_day", "tokens_a_day", "tools",
     "keep_days", "keep_picture_days", "otel_exporter_otlp_endpoint",
     "browser", "browser_sandbox", "image_model", "image_base_url",
+    "search", "search_url", "brave_api_key",
     "captain_url", "captain_bind", "captain_token", "operator_token",
 )  # fmt: skip
 """What a trial on the stage takes over from the settings."""
@@ -159,7 +160,8 @@ def _services(env: Mapping[str, str], folder: Path | None) -> tuple[Program, ...
 
 def _foreign(env: Mapping[str, str]) -> dict[str, str]:
     """The environment without anything that is Clankie's."""
-    ours = ("CLANKIE_", "DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY")
+    keys = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "BRAVE_API_KEY")
+    ours = ("CLANKIE_", "DISCORD_BOT_TOKEN", *keys)
     return {name: value for name, value in env.items() if not name.startswith(ours)}
 
 

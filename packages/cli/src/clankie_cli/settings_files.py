@@ -14,7 +14,9 @@ from tomlkit.exceptions import TOMLKitError
 from clankie_cli.errors import CannotRun
 from clankie_settings.environment import variable
 
-SECRET: Final = frozenset({"discord_bot_token", "anthropic_api_key", "openai_api_key", "google_api_key"})
+SECRET: Final = frozenset({
+    "discord_bot_token", "anthropic_api_key", "openai_api_key", "google_api_key", "brave_api_key",
+})  # fmt: skip
 """Settings that belong into ``.env`` alone."""
 
 OWNER_ONLY: Final = 0o600

@@ -166,6 +166,54 @@ ARTIFACT_BYTES: Final = 8 * 1024 * 1024
 ARTIFACT_FOLDER_BYTES: Final = 512 * 1024 * 1024
 """What one tool's files take on disk at most; beyond it those go that were longest unused. Source: ART-2."""
 
+READ_PAGE_TIME: Final = timedelta(seconds=75)
+"""How long reading a page of the web may take in all. Source: SEC-3."""
+
+READ_PAGE_BYTES: Final = 16 * 1024 * 1024
+"""Largest page that is read, in bytes, packed or unpacked. Source: SEC-3."""
+
+READ_PAGE_REDIRECTS: Final = 5
+"""Redirects of one page that are followed, each judged anew. Source: SEC-3."""
+
+PAGE_TEXT_BYTES: Final = 24_000
+"""How much of a page's text one answer holds, in bytes of UTF-8: about 6,000 tokens. Source: CTX-4."""
+
+PAGE_START: Final = 1_000_000
+"""How far into a page's text is read, in characters. Source: SEC-3."""
+
+PAGE_TITLE_CHARS: Final = 200
+"""Longest title of a page that is told, in characters. Source: CTX-4."""
+
+READERS: Final = 2
+"""Processes at a time that take the text out of pages; other pages wait. Source: SEC-3."""
+
+READER_TIME: Final = timedelta(seconds=30)
+"""How long one of them may take, in wall time and in processor time, until it is killed. Source: SEC-3."""
+
+READER_MEMORY: Final = 1024 * 1024 * 1024
+"""Address space of one of them, in bytes. Source: SEC-3."""
+
+SEARCH_TIME: Final = timedelta(seconds=60)
+"""How long a search of the web may take. Source: SEC-3."""
+
+SEARCH_QUERY_CHARS: Final = 400
+"""Longest query, in characters. Source: SEC-3."""
+
+SEARCH_BYTES: Final = 1024 * 1024
+"""Longest answer of a search service, in bytes. Source: SEC-3."""
+
+SEARCH_HITS: Final = 8
+"""Pages that one search tells of. Source: CTX-4."""
+
+SEARCH_HIT_CHARS: Final = 400
+"""What it tells of one page, in characters. Source: CTX-4."""
+
+SEARCH_WORDS_CHARS: Final = 6_000
+"""What a provider that searches says of its own, in characters. Source: CTX-4."""
+
+SEARCH_TOKENS: Final = 2_000
+"""What it may write about a search, in tokens. Source: CTX-4."""
+
 READ_FILE_BYTES: Final = 64 * 1024
 """Largest file of the workspace that a tool reads, in bytes. Source: GRANT-2."""
 

@@ -20,7 +20,8 @@ from clankie_settings import paths
 from clankie_settings.schema import BridgeSettings, CaptainSettings, LaunchSettings, SharedSettings
 
 UNPREFIXED: Final = frozenset({
-    "DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "BRAVE_API_KEY",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
 })  # fmt: skip
 """Variables that keep the name which everybody knows them by."""
 

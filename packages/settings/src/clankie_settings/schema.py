@@ -240,6 +240,12 @@ class CaptainSettings(_ModelSettings):
     """``openai:NAME``: what generates pictures; unset, nothing does. Source: ART-2."""
     image_base_url: HttpAddress | None = None
     """Another address that speaks OpenAI's images API."""
+    search: Literal["auto", "provider", "brave", "searxng", "off"] = "auto"
+    """What ``search_web`` asks; ``auto``: a SearXNG that is named, else the model's provider, else Brave."""
+    search_url: HttpAddress | None = None
+    """A SearXNG of the owner's, wherever it is."""
+    brave_api_key: SecretStr | None = None
+    """The key of Brave's search."""
     tools: Tools = ("draw_diagram", "fork")
     """Tools, or ``[tool_sets]``, that everybody may use where no table of their own says otherwise. Source: GRANT-1."""
     tool_sets: dict[Annotated[str, AfterValidator(_tool)], Tools] = {}
