@@ -26,7 +26,7 @@ FORWARDED: Final = (
     "google_api_key", "persona_file", "images", "stall_seconds", "drain_seconds", "live_runs", "names", "reply_policy",
     "catch_up_minutes", "discord_bots", "actor_messages", "room_tokens_a_day", "tokens_a_day", "tools",
     "keep_days", "keep_picture_days", "otel_exporter_otlp_endpoint",
-    "browser", "browser_sandbox", "image_model", "image_base_url",
+    "browser", "browser_sandbox", "image_model", "image_base_url", "mcp_file",
     "search", "search_url", "brave_api_key",
     "captain_url", "captain_bind", "captain_token", "operator_token",
 )  # fmt: skip

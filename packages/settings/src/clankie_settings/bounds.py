@@ -214,8 +214,62 @@ SEARCH_WORDS_CHARS: Final = 6_000
 SEARCH_TOKENS: Final = 2_000
 """What it may write about a search, in tokens. Source: CTX-4."""
 
-READ_FILE_BYTES: Final = 64 * 1024
-"""Largest file of the workspace that a tool reads, in bytes. Source: GRANT-2."""
+READ_FILE_BYTES: Final = 32 * 1024
+"""What one call reads of a file of the workspace, in bytes; it is read on from there. Source: GRANT-2."""
+
+WRITE_FILE_BYTES: Final = 256 * 1024
+"""Largest file that one call writes into the workspace, in bytes of UTF-8. Source: GRANT-2."""
+
+COMMAND_CHARS: Final = 16_384
+"""Longest command, in characters. Source: GRANT-4."""
+
+COMMAND_TIME: Final = timedelta(minutes=4)
+"""How long a command may run at most, however long it asks for. Source: GRANT-4."""
+
+COMMAND_USUAL_TIME: Final = timedelta(minutes=1)
+"""How long a command may run that asks for no time of its own. Source: GRANT-4."""
+
+COMMAND_MEMORY: Final = 1024 * 1024 * 1024
+"""What a command's processes may hold together, in bytes. Source: GRANT-4."""
+
+COMMAND_CLAIM: Final = 4 * 1024 * 1024 * 1024
+"""Address space of each process of a command, in bytes. Source: GRANT-4."""
+
+COMMAND_PROCESSES: Final = 128
+"""Processes and threads of a command at a time. Source: GRANT-4."""
+
+COMMAND_FILES: Final = 256
+"""Files that each process of a command may have open. Source: GRANT-4."""
+
+COMMAND_FILE_BYTES: Final = 256 * 1024 * 1024
+"""Largest file that a command writes, in bytes. Source: GRANT-4."""
+
+COMMAND_SCRATCH_BYTES: Final = 64 * 1024 * 1024
+"""What a command may lay into /tmp, and into /dev/shm, in bytes of memory each. Source: GRANT-4."""
+
+COMMAND_OUTPUT: Final = 16 * 1024
+"""What the model reads of a command's output, in bytes: half its beginning, half its end. Source: GRANT-4."""
+
+COMMAND_FLOOD: Final = 16 * 1024 * 1024
+"""What a command may write as output in all, in bytes, until it is ended. Source: GRANT-4."""
+
+COMMANDS: Final = 4
+"""Commands of a captain at a time; one more is refused. Source: GRANT-4."""
+
+WORKSPACE_BYTES: Final = 1024 * 1024 * 1024
+"""What the workspace may take on disk, in bytes. Source: GRANT-4."""
+
+WORKSPACE_FILES: Final = 50_000
+"""Files and folders of the workspace. Source: GRANT-4."""
+
+SPARE_MEMORY: Final = 256 * 1024 * 1024
+"""Memory that the machine keeps while a command runs, in bytes; an eighth where it has little. Source: GRANT-4."""
+
+SPARE_DISK: Final = 512 * 1024 * 1024
+"""What the workspace's disk keeps free while a command runs, in bytes; a tenth where it is small. Source: GRANT-4."""
+
+TOOL_SHARE: Final = 0.8
+"""How much of the stall bound one call of a tool may take: whoever works is not taken for dead. Source: FAIL-1."""
 
 PATH_CHARS: Final = 1_024
 """Longest path that a tool takes, in characters. Source: GRANT-2."""
@@ -317,6 +371,58 @@ TYPING_EVERY: Final = timedelta(seconds=8)
 
 ACTIVITY_EVERY: Final = timedelta(seconds=5)
 """Refresh of a run's work in tools, whose elapsed time moves on. Source: ROOM-4."""
+
+# --- servers of tools ---------------------------------------------------------------------------
+SERVERS: Final = 32
+"""Servers that ``mcp.json`` names at most. Source: GRANT-1."""
+
+SERVERS_FILE_BYTES: Final = 256 * 1024
+"""Largest ``mcp.json``, in bytes. Source: GRANT-1."""
+
+SERVER_TOOLS: Final = 64
+"""Tools that one server adds at most; further ones are left out and counted. Source: CTX-3."""
+
+TOOLS_OFFERED: Final = 128
+"""Tools that a lane shows its model at most, his own first: no provider takes more. Source: CTX-3."""
+
+TOOL_NAME_CHARS: Final = 64
+"""Longest name of a tool, in characters: what every provider takes. Source: CTX-3."""
+
+TOOL_WORDS: Final = 1_024
+"""Longest description of a server's tool, in characters; the rest is cut. Source: CTX-3."""
+
+TOOL_SCHEMA_BYTES: Final = 16 * 1024
+"""Largest schema of the arguments of a server's tool, in bytes; a larger one is left out. Source: CTX-3."""
+
+TOOL_SCHEMA_DEPTH: Final = 12
+"""How deep such a schema is nested at most. Source: CTX-3."""
+
+SERVER_START: Final = timedelta(minutes=2)
+"""How long a server may take until it has told its tools: a first start may download it. Source: GRANT-1."""
+
+SERVER_LOOK: Final = timedelta(minutes=1)
+"""How often a server is asked for its tools, unless it says itself that they changed. Source: GRANT-1."""
+
+SERVER_LOOK_TIME: Final = timedelta(seconds=20)
+"""How long it may take to answer that. Source: GRANT-1."""
+
+SERVER_PAUSE: Final = timedelta(seconds=1)
+"""First pause before a server that is gone is started again; each further one is twice as long. Source: GRANT-1."""
+
+SERVER_PAUSE_LONGEST: Final = timedelta(minutes=5)
+"""Longest pause before a server is started again. Source: GRANT-1."""
+
+SERVER_CALL_TIME: Final = timedelta(minutes=4)
+"""How long one call of a server's tool may take, waiting for its turn included. Source: FAIL-1."""
+
+SERVER_CALLS: Final = 4
+"""Calls of one server at a time; others wait. Source: GRANT-1."""
+
+SERVER_MESSAGE_BYTES: Final = 2 * 1024 * 1024
+"""Largest message of a server, in bytes; one that sends a larger one is started again. Source: GRANT-1."""
+
+SERVER_RESULT_CHARS: Final = 32_000
+"""Longest result of a server's tool that the model reads, in characters; the rest is cut. Source: CTX-7."""
 
 # --- presences ----------------------------------------------------------------------------------
 LEASE_SECONDS: Final = 15

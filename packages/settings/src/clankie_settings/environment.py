@@ -1,4 +1,4 @@
-"""The only reader of the environment, of ``.env`` and of ``clankie.toml``.
+"""The only reader of the environment, of ``.env``, of ``clankie.toml`` and of ``mcp.json``.
 
 A setting has one name: the variable ``CLANKIE_MODEL`` is the key ``model`` of ``clankie.toml``. The environment wins
 over the file, and the file over the defaults. An unknown key is refused with a hint, since a misspelt
@@ -16,8 +16,9 @@ from typing import Any, Final, TypeVar
 import dotenv
 from pydantic import ValidationError
 
-from clankie_settings import paths
+from clankie_settings import bounds, paths
 from clankie_settings.schema import BridgeSettings, CaptainSettings, LaunchSettings, SharedSettings
+from clankie_settings.servers import Server, ServersError, read_servers
 
 UNPREFIXED: Final = frozenset({
     "DISCORD_BOT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "BRAVE_API_KEY",
@@ -27,6 +28,9 @@ UNPREFIXED: Final = frozenset({
 
 CONFIG: Final = "CLANKIE_CONFIG"
 """The variable that names another ``clankie.toml``."""
+
+MCP: Final = "mcp.json"
+"""The file of tool servers, beside ``clankie.toml`` unless a setting names another."""
 
 FOLDERS: Final = ("state", "discord_attachment_root")
 """The fields that ``paths.py`` derives. Source: ART-1."""
@@ -127,6 +131,29 @@ def bridge_settings(env: Mapping[str, str]) -> BridgeSettings:
     return _settings(BridgeSettings, env)
 
 
+def tool_servers(env: Mapping[str, str], settings: CaptainSettings) -> dict[str, Server]:
+    """The servers of tools that ``mcp.json`` names; none where there is no such file.
+
+    Raises:
+        SettingsError: The file is unusable; the message names the key, and no value.
+    """
+    if settings.mcp_file is None:
+        return {}
+    path = settings.mcp_file.expanduser()
+    try:
+        data = path.read_bytes()
+        if len(data) > bounds.SERVERS_FILE_BYTES:
+            raise SettingsError(path.name, f"expected {bounds.SERVERS_FILE_BYTES // 1024} KiB or less")
+        return read_servers(data.decode("utf-8-sig"), env)
+    except OSError as error:
+        raise SettingsError("CLANKIE_MCP_FILE", f"{path.name} cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(path.name, "is not UTF-8 text") from error
+    except ServersError as error:
+        name = f"{error.place} ({path.name})" if error.place else path.name
+        raise SettingsError(name, error.reason) from None
+
+
 def launch_settings(env: Mapping[str, str]) -> LaunchSettings:
     """What ``clankie up`` reads to decide what it starts.
 
@@ -155,6 +182,8 @@ def _settings(kind: type[Settings], env: Mapping[str, str]) -> Settings:
             values[field], spelled[field] = env[name].strip(), name
         elif field in file and not _blank(file[field]):
             values[field], spelled[field] = file[field], field
+    if "mcp_file" in kind.model_fields and "mcp_file" not in values and (beside := _path(env).with_name(MCP)).exists():
+        values["mcp_file"] = beside
     folders = {variable(field): _folder(field, values[field]) for field in FOLDERS if field in values}
     values["state"] = paths.state_folder(folders)
     values["discord_attachment_root"] = paths.attachment_root(folders)
