@@ -9,8 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from clankie_settings.clock import SystemClock
-from tests.soak.soak import CAUGHT_UP, Plan, SoakError, soak
+from tests.soak.soak import CAUGHT_UP, Plan, soak
 from tests.soak.table import table
+from tests.soak.together import SoakError
 
 
 def say(line: str) -> None:

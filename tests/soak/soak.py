@@ -4,16 +4,15 @@ import asyncio
 import os
 import random
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from clankie_bridge.core.card import is_card
 from clankie_settings.clock import Clock, SystemClock
-from tests.soak import probes, troubles
+from tests.soak import probes, standstill, troubles
 from tests.soak.crossing import Crossing
 from tests.soak.facts import Check, Facts, Probe
 from tests.soak.household import COMMANDS, SERVICES, Household, Service
@@ -21,6 +20,7 @@ from tests.soak.ledger import Ledger
 from tests.soak.outside import INVARIANTS
 from tests.soak.rows import Store
 from tests.soak.speakers import GIVEN_UP, PEOPLE, Place, Speaker, opened_places
+from tests.soak.together import SoakError, together
 from tests.soak.troubles import Deck, Patient
 from tests.soak.witness import Witness
 from tests.system.house import House, bare_house
@@ -45,10 +45,6 @@ _LOOK = timedelta(milliseconds=200)
 _CARDS = timedelta(seconds=2)
 
 
-class SoakError(Exception):
-    """The soak could not be carried through; the message says how far it came."""
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How long, how hard, and by which dice.
@@ -58,6 +54,7 @@ class Plan:
         deliveries: Accepted deliveries after which nobody says more.
         most: The time after which nobody says more in any case.
         patience: How long everything may take to settle then.
+        still: How long nothing at all may move then, until the soak is given up.
         pace: Factor on the model's pauses.
         wrong_s: Pause before a request to Discord goes wrong, in seconds, shortest and longest.
         kinds: What goes wrong besides services, of ``PAUSES``.
@@ -72,6 +69,7 @@ class Plan:
     deliveries: int = 1_000
     most: timedelta = timedelta(minutes=30)
     patience: timedelta = timedelta(minutes=3)
+    still: timedelta = timedelta(seconds=60)
     pace: float = 0.25
     wrong_s: tuple[float, float] = (0.5, 2.5)
     kinds: tuple[str, ...] = tuple(PAUSES)
@@ -99,7 +97,7 @@ async def soak(plan: Plan, folder: Path, say: Say) -> Report:
     """Let it rain, wait until it is dry, and look at what is there.
 
     Raises:
-        SoakError: The house did not even come up.
+        SoakError: The house did not even come up, or stood still before everything had settled.
     """
     clock = SystemClock()
     async with _house(folder, plan) as (house, crossing):
@@ -107,12 +105,12 @@ async def soak(plan: Plan, folder: Path, say: Say) -> Report:
         household = Household(house, plan.commands, clock)
         witness = Witness(house, store, ledger, random.Random(f"{plan.seed}:witness"), clock)
         places = await opened_places(house.stage)
-        async with _together(household.keep(each) for each in SERVICES):
+        async with together(household.keep(each) for each in SERVICES):
             for each in SERVICES:
                 if not await household.ready(each, START_WITHIN):
                     raise SoakError(f"the {each} did not start: {household.ends or house.output}")
-            async with _together([witness.look(), witness.read(), witness.ask()]):
-                storm = _Storm(plan, household, crossing, places, ledger, clock, say)
+            async with together([witness.look(), witness.read(), witness.ask()]):
+                storm = _Storm(plan, household, crossing, places, ledger, store, clock, say)
                 await storm.greet()
                 await storm.blow()
                 await storm.calm()
@@ -132,6 +130,7 @@ class _Storm:
     crossing: Crossing
     places: tuple[Place, ...]
     ledger: Ledger
+    store: Store
     clock: Clock
     say: Say
 
@@ -140,7 +139,8 @@ class _Storm:
         speakers = self._speakers()
         for place in self.places:
             await speakers[place.people[0]].say(place, "plain")
-        await self._until(lambda: self._known() >= len(self.places), self.plan.patience, "greeting")
+        if not await self._until(lambda: self._known() >= len(self.places), self.plan.patience, "greeting"):
+            raise SoakError(f"nobody was heard in time\n{await self._story()}")
 
     async def blow(self) -> None:
         """Talk and trouble until there are enough deliveries and everything broke once."""
@@ -157,7 +157,7 @@ class _Storm:
         def enough() -> bool:
             return self._known() >= self.plan.deliveries and all(deck.rounds for deck in decks.values())
 
-        async with _together(works):
+        async with together(works):
             await self._until(enough, self.plan.most, "blowing")
 
     def _moves(self, kind: str) -> Callable[[], int]:
@@ -172,22 +172,26 @@ class _Storm:
         return (factor * shortest, factor * longest)
 
     async def calm(self) -> None:
-        """Nothing new breaks; wait until nothing is open any more, with services that live."""
-        house = self.household.house
+        """Nothing new breaks; wait until nothing is open any more, with services that live.
+
+        Raises:
+            SoakError: A service is not back in time, or nothing moves any more.
+        """
+        house, over = self.household.house, self.clock.elapsed() + self.plan.patience
         await house.stage.call("clear_faults")
         self.crossing.deaf = 0
         self.say("no more words and no more trouble; waiting until everything has settled")
         for each in SERVICES:
-            await self.household.ready(each, self.plan.patience)
-        if not await self._until(self._settled, self.plan.patience, "settling"):
-            self.say("not everything has settled in time")
-        await self._swept()
+            if not await self.household.ready(each, over - self.clock.elapsed()) and not self.household.ends:
+                raise SoakError(f"the {each} is not back in time\n{await self._story()}")
+        if not await self._until(self._settled, over - self.clock.elapsed(), "settling", self.plan.still):
+            self.say(f"not everything has settled in time\n{await self._story()}")
+        await self._swept(over)
 
-    async def _swept(self) -> None:
+    async def _swept(self, over: timedelta) -> None:
         """Nobody waits for the cards of the dead, so they may go a moment after everything else."""
-        began = self.clock.elapsed()
         while any(is_card(each.content) for each in await probes.posted(self.household.house)):
-            if self.clock.elapsed() - began > self.plan.patience:
+            if self.clock.elapsed() > over:
                 self.say("not every card was swept in time")
                 return
             await self.clock.sleep(_CARDS)
@@ -206,17 +210,32 @@ class _Storm:
     def _known(self) -> int:
         return 0 if self.ledger.glance is None else self.ledger.glance.known
 
-    async def _until(self, holds: Callable[[], bool], within: timedelta, what: str) -> bool:
-        began = told = self.clock.elapsed()
+    async def _until(
+        self, holds: Callable[[], bool], within: timedelta, what: str, still: timedelta | None = None
+    ) -> bool:
+        began = told = moved = self.clock.elapsed()
+        seen = self._moved()
         while not holds():
             now = self.clock.elapsed()
             if now - began > within:
                 return False
+            if seen != (seen := self._moved()):
+                moved = now
+            if still is not None and now - moved > still:
+                raise SoakError(f"{what}: nothing has moved for {still.total_seconds():.0f} s\n{await self._story()}")
             if now - told >= TELL_EVERY:
                 told = now
                 self.say(f"{what}, {(now - began).total_seconds():.0f} s: {self._standing()}")
             await self.clock.sleep(_LOOK)
         return True
+
+    async def _story(self) -> str:
+        return await standstill.story(self.household, self.store, self._standing())
+
+    def _moved(self) -> tuple[object, ...]:
+        glance, ledger = self.ledger.glance, self.ledger
+        done = () if glance is None else (glance.known, glance.open, glance.owed, glance.live)
+        return (*done, ledger.posts, len(ledger.asked), *self.household.starts.values())
 
     def _standing(self) -> str:
         glance = self.ledger.glance
@@ -288,19 +307,3 @@ async def _house(folder: Path, plan: Plan) -> AsyncGenerator[tuple[House, Crossi
             house.env["CLANKIE_CAPTAIN_URL"] = f"http://127.0.0.1:{crossing.port}"
             await house.provider.habits(pace=plan.pace)
             yield house, crossing
-
-
-@asynccontextmanager
-async def _together(works: Any) -> AsyncGenerator[None]:
-    """Works that go on beside the block and end with it; the fault of one of them ends the block."""
-    running: Sequence[Coroutine[Any, Any, None]] = [*works]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in running]
-            try:
-                yield
-            finally:
-                for each in tasks:
-                    each.cancel()
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None

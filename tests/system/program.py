@@ -106,7 +106,8 @@ class Program:
         """Kill it at once (SIGKILL), as a power cut would."""
         if not self.ended.done():
             self._process.kill()
-        await self.ended
+        # Whoever is called off here must not end the reading for all who wait for it.
+        await asyncio.shield(self.ended)
 
     def send(self, signal: int) -> None:
         """Send it a signal, unless it is gone: SIGSTOP freezes it where it stands, SIGCONT lets it go on."""
