@@ -1,8 +1,11 @@
-"""A workshop that makes what a test tells it to."""
+"""A workshop and a machine that do what a test tells them to."""
+
+from datetime import timedelta
 
 from clankie_captain.core.artifacts import Made, artifact
+from clankie_captain.core.grants import MACHINE
 from clankie_captain.core.painting import Shape
-from clankie_captain.ports import NotMadeError, PageShot, Progress, Workshop
+from clankie_captain.ports import Machine, NotDoneError, NotMadeError, PageShot, Progress, Ran, Workshop
 from clankie_settings.wire.attachment import Artifact
 
 
@@ -33,14 +36,38 @@ class ToldWorkshop(Workshop):
         progress()
         return self._make("paintings", prompt, "picture")
 
-    async def file(self, path: str) -> str:
-        self.asked.append((path,))
-        if self.reason is not None:
-            raise NotMadeError(self.reason)
-        return f"what stands in {path}"
-
     def _make(self, folder: Made, content: str, title: str) -> Artifact:
         if self.reason is not None:
             raise NotMadeError(self.reason)
         self.made.append(artifact(folder, content.encode(), "image/png", title))
         return self.made[-1]
+
+
+class ToldMachine(Machine):
+    """Does as if, or nothing for ``reason``; ``asked`` holds what it was asked, ``ran`` what becomes of commands."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self.asked: list[tuple[object, ...]] = []
+        self.ran = Ran(0, None, "what it printed")
+
+    @property
+    def tools(self) -> frozenset[str]:
+        return frozenset(MACHINE)
+
+    async def run(self, command: str, progress: Progress, within: timedelta) -> Ran:
+        self._ask(command, within)
+        progress()
+        return self.ran
+
+    async def read(self, path: str, offset: int) -> str:
+        self._ask(path, offset)
+        return f"what stands in {path}"
+
+    async def write(self, path: str, text: str) -> None:
+        self._ask(path, text)
+
+    def _ask(self, *asked: object) -> None:
+        self.asked.append(asked)
+        if self.reason is not None:
+            raise NotDoneError(self.reason)

@@ -21,7 +21,7 @@ from clankie_captain.core.run import (
 from clankie_captain.core.stand_ins import without
 from clankie_captain.ports import Hands, Loop, RunLine
 from clankie_settings.ids import DeliveryId, LaneId, RunId
-from tests.captain.making import ToldWorkshop
+from tests.captain.making import ToldMachine, ToldWorkshop
 
 INSTRUCTIONS = "You are Clankie."
 
@@ -80,6 +80,7 @@ class Line(RunLine):
         self.children: list[tuple[str, Lane]] = []
         self.withheld: dict[str, str] = {}
         self.making = ToldWorkshop()
+        self.machine = ToldMachine()
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
         self._told = asyncio.Event()
@@ -148,7 +149,7 @@ class Line(RunLine):
 
     @property
     def hands(self) -> Hands:
-        return Hands(self.making)
+        return Hands(self.making, self.machine)
 
     async def fork(self, task: str, calls: Calls) -> ForkOutcome:
         self._call("fork")

@@ -51,7 +51,7 @@ from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.trigger import Actor, Room, Trigger
 from tests.captain.lanes.fakes import CountedIds, KeptCompactions, KeptTurnLog, StillClock, Thought, ToldLoop, Writing
 from tests.captain.lanes.showing import KeptPictures, MemoryShelf, ToldResolver
-from tests.captain.making import ToldWorkshop
+from tests.captain.making import ToldMachine, ToldWorkshop
 
 DISCORD = PresenceId("discord")
 OWNER = "100000"
@@ -212,8 +212,9 @@ async def house(
     deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
     gallery = _gallery(database, resolver, clock, hold)
     grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools), loops)
-    calls, made, log, nursery = CallStore(database), ToldWorkshop(), KeptCompactions(), ChildStore(database)
-    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, Hands(made), nursery)
+    calls, log, nursery = CallStore(database), KeptCompactions(), ChildStore(database)
+    hands = Hands(ToldWorkshop(), ToldMachine())
+    line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, hands, nursery)
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery)

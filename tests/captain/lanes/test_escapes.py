@@ -1,7 +1,7 @@
 """Attempts to get more than the owner gave: all are refused, and each succeeds once its own check is taken away."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,8 @@ from clankie_captain.core.grants import Grant, Powers, refused_by
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.placement import Loops
 from clankie_captain.lanes import grants as authority
-from clankie_captain.media import workspace as machine
-from clankie_captain.media.workspace import Workspace
+from clankie_captain.machine import workspace as machine
+from clankie_captain.machine.workspace import Workspace
 from clankie_captain.store import arrivals
 from clankie_settings.ids import DeliveryId
 from clankie_settings.wire.result import Failed
@@ -156,9 +156,10 @@ def unguarded(kind: str, delimiter: str, author: str, message: str, body: str | 
     return f"<<<{kind}-{delimiter} from={author} id={message}\n{body or ''}\n{delimiter}>>>"
 
 
-def unquoted(text: str, name: str, delimiter: str) -> str:
+def unquoted(kind: str, labels: Mapping[str, str], text: str, fresh: Callable[[], str]) -> str:
     """The same of a file."""
-    return f'<<<file-{delimiter} path="{name}"\n{text}\n{delimiter}>>>'
+    delimiter = fresh()
+    return f"<<<{kind}-{delimiter} {labels}\n{text}\n{delimiter}>>>"
 
 
 CALLS = Check(authority, "refused_by", allowed)
@@ -167,7 +168,7 @@ ATTEMPTS: dict[Attempt, Check] = {
     the_owners_name: Check(authority, "grant", lambda said, powers: Grant("system", "room", ("*",))),  # pyright: ignore[reportUnknownLambdaType]
     a_name_that_forges_the_fence: Check(prompts, "_inert", lambda name: f'"{name}"'),  # pyright: ignore[reportUnknownLambdaType]
     words_that_close_their_fence: Check(prompts, "_block", unguarded),
-    a_file_that_closes_its_fence: Check(machine, "quoted", unquoted),
+    a_file_that_closes_its_fence: Check(machine, "fenced", unquoted),
     a_tool_whose_output_hands_out_powers: CALLS,
     a_role_that_was_lost_while_the_turn_waited: Check(authority, "withdrawn", lambda *turn: None),  # pyright: ignore[reportUnknownLambdaType]
     a_role_that_was_lost_while_the_turn_ran: CALLS,

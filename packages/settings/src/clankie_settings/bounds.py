@@ -169,6 +169,9 @@ ARTIFACT_FOLDER_BYTES: Final = 512 * 1024 * 1024
 READ_PAGE_TIME: Final = timedelta(seconds=75)
 """How long reading a page of the web may take in all. Source: SEC-3."""
 
+READ_PAGE_FETCH: Final = timedelta(seconds=40)
+"""How long its bytes may take, redirects included. Source: SEC-3."""
+
 READ_PAGE_BYTES: Final = 16 * 1024 * 1024
 """Largest page that is read, in bytes, packed or unpacked. Source: SEC-3."""
 

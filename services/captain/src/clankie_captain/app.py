@@ -52,6 +52,7 @@ from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
 from clankie_captain.lanes.voices import Voices
 from clankie_captain.lanes.waiters import Waiters
+from clankie_captain.machine.furnishing import fitted, tried
 from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.fetch import PictureFetch
 from clankie_captain.media.film_program import film_program
@@ -130,12 +131,14 @@ def build(
                 gallery = _gallery(ground, metrics, stack)
                 workshop = furnished(settings)
                 stack.push_async_callback(workshop.aclose)
-                captain, runs = _captain(ground, keys, metrics, gallery, Hands(workshop))
+                machine = fitted(settings, time, fresh)
+                captain, runs = _captain(ground, keys, metrics, gallery, Hands(workshop, machine))
                 app.state.draining = draining = _draining(captain, runs, settings)
                 stack.push_async_callback(draining.leave)
                 app.state.captain = captain
                 await gallery.recover()
                 await recover(runs, captain.registry, time, fresh)
+                await tried(machine, settings)
                 await _keep_tidy(captain, stack)
             except Exception as error:
                 app.state.refusal = error

@@ -13,6 +13,11 @@ CATEGORIES: Final[Mapping[str, str]] = {
     "draw_diagram": "pictures",
     "screenshot_page": "pictures",
     "generate_image": "pictures",
+    "search_web": "web",
+    "read_page": "web",
+    "run_command": "machine",
+    "read_file": "machine",
+    "write_file": "machine",
 }
 """What a tool's calls are counted as."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import structlog
@@ -16,9 +15,7 @@ from clankie_captain.media.film_program import film_program
 from clankie_captain.media.painting import ADDRESS, Painter
 from clankie_captain.media.passage import Passage
 from clankie_captain.media.workshop import MediaWorkshop
-from clankie_captain.media.workspace import Workspace, prepared
 from clankie_settings import bounds
-from clankie_settings.clock import RandomIds
 from clankie_settings.schema import CaptainSettings
 
 REMEDIES: Final[dict[Lack, str]] = {
@@ -28,9 +25,6 @@ REMEDIES: Final[dict[Lack, str]] = {
 }
 """What to do where no page can be shown."""
 
-SHARE: Final = 0.8
-"""How much of the stall bound one call of a tool may take: whoever works is not taken for dead."""
-
 _log = structlog.get_logger()
 
 
@@ -38,11 +32,10 @@ def furnished(settings: CaptainSettings, passage: Callable[[], Passage] = Passag
     """The workshop; close it with ``aclose``.
 
     Raises:
-        ConfigurationError: A model for pictures is configured, and no key for it, or the workspace is no place for one.
+        ConfigurationError: A model for pictures is configured, and no key for it.
     """
     root = settings.discord_attachment_root
-    workspace = Workspace(_folder(settings), RandomIds())
-    return MediaWorkshop(root, Draughtsman(), _camera(settings, passage), _painter(settings), workspace)
+    return MediaWorkshop(root, Draughtsman(), _camera(settings, passage), _painter(settings))
 
 
 def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None:
@@ -61,13 +54,6 @@ def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None
     return name, key.get_secret_value() if key is not None else None, settings.image_base_url or ADDRESS
 
 
-def _folder(settings: CaptainSettings) -> Path:
-    _, is_file, path = (settings.database_url or "").partition("sqlite+aiosqlite:///")
-    chosen = settings.workspace or settings.state / "workspace"
-    databases = (Path(path),) if is_file and path else ()
-    return prepared(chosen, settings.state, settings.discord_attachment_root, databases)
-
-
 def _camera(settings: CaptainSettings, passage: Callable[[], Passage]) -> Camera | None:
     found = chromium(settings.browser, sandbox=settings.browser_sandbox == "on")
     if isinstance(found, Chromium):
@@ -84,4 +70,4 @@ def _painter(settings: CaptainSettings) -> Painter | None:
 
 
 def _within(most: timedelta, settings: CaptainSettings) -> timedelta:
-    return min(most, settings.stall_after * SHARE)
+    return min(most, settings.stall_after * bounds.TOOL_SHARE)

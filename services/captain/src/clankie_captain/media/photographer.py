@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from clankie_captain.media.kin import adopt, bury, held, kin
+from clankie_captain.kin import adopt, bury, held, kin
 from clankie_settings import bounds
 from clankie_settings.clock import SystemClock
 

@@ -8,7 +8,6 @@ from clankie_captain.media.artifacts import ArtifactFolder
 from clankie_captain.media.camera import Camera, CameraError
 from clankie_captain.media.drawing import Draughtsman, DrawingError
 from clankie_captain.media.painting import Painter, PaintingError
-from clankie_captain.media.workspace import UnreadError, Workspace
 from clankie_captain.ports import NotMadeError, PageShot, Progress, Workshop
 from clankie_settings.wire.attachment import Artifact
 
@@ -28,12 +27,10 @@ class MediaWorkshop(Workshop):
         draughtsman: Draughtsman,
         camera: Camera | None = None,
         painter: Painter | None = None,
-        workspace: Workspace | None = None,
     ) -> None:
         self._draughtsman = draughtsman
         self._camera = camera
         self._painter = painter
-        self._workspace = workspace
         self._diagrams = ArtifactFolder(root, "diagrams")
         self._pages = ArtifactFolder(root, "pages")
         self._paintings = ArtifactFolder(root, "paintings")
@@ -45,7 +42,6 @@ class MediaWorkshop(Workshop):
             "draw_diagram": True,
             "screenshot_page": self._camera,
             "generate_image": self._painter,
-            "read_file": self._workspace,
         }
         return frozenset(name for name, there in able.items() if there is not None)
 
@@ -83,15 +79,6 @@ class MediaWorkshop(Workshop):
         except PaintingError as error:
             raise NotMadeError(str(error)) from None
         return await _kept(self._paintings, data, media_type, "picture")
-
-    async def file(self, path: str) -> str:
-        """Read a file of the workspace."""
-        if self._workspace is None:
-            raise NotMadeError(UNOFFERED)
-        try:
-            return await self._workspace.read(path)
-        except UnreadError as error:
-            raise NotMadeError(str(error)) from None
 
 
 async def _kept(folder: ArtifactFolder, data: bytes, media_type: str, title: str) -> Artifact:

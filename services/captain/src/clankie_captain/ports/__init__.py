@@ -1,6 +1,7 @@
 """Where the captain's parts meet; ``app.py`` joins them."""
 
 from clankie_captain.ports.hands import Hands
+from clankie_captain.ports.machine import Machine, NotDoneError, Ran
 from clankie_captain.ports.pictures import Decoder, PictureLog, PictureRows, Resolver, Shelf
 from clankie_captain.ports.records import CompactionLog, SettledRun, TurnLog
 from clankie_captain.ports.rows import (
@@ -40,12 +41,15 @@ __all__ = [
     "Lanes",
     "Leases",
     "Loop",
+    "Machine",
+    "NotDoneError",
     "NotMadeError",
     "PageShot",
     "PictureLog",
     "PictureRows",
     "Presences",
     "Progress",
+    "Ran",
     "Resolver",
     "RunLine",
     "Runs",

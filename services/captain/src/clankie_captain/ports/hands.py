@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from clankie_captain.ports.machine import Machine
 from clankie_captain.ports.workshop import Workshop
 
 
@@ -10,8 +11,9 @@ class Hands:
     """All that the tools of a captain's runs reach besides the run itself. Source: GRANT-1."""
 
     workshop: Workshop
+    machine: Machine
 
     @property
     def tools(self) -> frozenset[str]:
         """The tools that can work here, with these settings."""
-        return self.workshop.tools
+        return self.workshop.tools | self.machine.tools

@@ -30,7 +30,7 @@ class PageShot:
 
 
 class Workshop(Protocol):
-    """Makes files and keeps each in its own tool's folder; reads those of the workspace. Source: ART-2, GRANT-2."""
+    """Makes files and keeps each in its own tool's folder. Source: ART-2."""
 
     @property
     def tools(self) -> frozenset[str]:
@@ -58,15 +58,5 @@ class Workshop(Protocol):
 
         Raises:
             NotMadeError: It was refused, or could not be made or kept.
-        """
-        ...
-
-    async def file(self, path: str) -> str:
-        """The text of a file of the workspace, fenced: what stands in it was written by anybody.
-
-        Raises:
-            NotMadeError: There is no such file in the workspace, or it is no text, or too large.
-
-        Source: GRANT-2.
         """
         ...

@@ -11,11 +11,23 @@ from clankie_captain.agent.tools.draw_diagram import DRAW_DIAGRAM
 from clankie_captain.agent.tools.fork import FORK
 from clankie_captain.agent.tools.generate_image import GENERATE_IMAGE
 from clankie_captain.agent.tools.read_file import READ_FILE
+from clankie_captain.agent.tools.run_command import RUN_COMMAND
 from clankie_captain.agent.tools.screenshot_page import SCREENSHOT_PAGE
 from clankie_captain.agent.tools.send_text_update import SEND_TEXT_UPDATE
+from clankie_captain.agent.tools.write_file import WRITE_FILE
 
 TOOLS: Final[dict[str, Tool[Stretch]]] = {
-    tool.name: tool for tool in (SEND_TEXT_UPDATE, DRAW_DIAGRAM, SCREENSHOT_PAGE, GENERATE_IMAGE, READ_FILE, FORK)
+    tool.name: tool
+    for tool in (
+        SEND_TEXT_UPDATE,
+        DRAW_DIAGRAM,
+        SCREENSHOT_PAGE,
+        GENERATE_IMAGE,
+        READ_FILE,
+        WRITE_FILE,
+        RUN_COMMAND,
+        FORK,
+    )
 }
 """Every tool by its name, in the order in which the model is shown them."""
 

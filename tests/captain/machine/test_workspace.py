@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clankie_captain.errors import ConfigurationError
-from clankie_captain.media.workspace import UnreadError, Workspace, prepared
+from clankie_captain.machine.workspace import UnreadError, Workspace, prepared
 from clankie_settings import bounds
 from tests.captain.lanes.fakes import CountedIds
 
@@ -59,20 +59,66 @@ async def test_nothing_but_plain_files_inside_is_read(root: Path, path: str) -> 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"x" * (bounds.READ_FILE_BYTES + 1), "too large"),
         (b"text\0", "binary"),
         (b"\xff\xfe", "binary"),
     ],
 )
-async def test_what_is_too_large_or_no_text_is_said_plainly(root: Path, data: bytes, reason: str) -> None:
+async def test_what_is_no_text_is_said_plainly(root: Path, data: bytes, reason: str) -> None:
     (root / "file").write_bytes(data)
     with pytest.raises(UnreadError, match=reason):
         await Workspace(root, CountedIds()).read("file")
 
 
-async def test_a_file_of_just_the_bound_is_read(root: Path) -> None:
-    (root / "file").write_bytes(b"x" * bounds.READ_FILE_BYTES)
-    assert "xxx" in await Workspace(root, CountedIds()).read("file")
+async def test_a_large_file_is_read_in_parts_and_no_letter_is_lost_between_them(root: Path) -> None:
+    text = "ä✓🙂x" * (bounds.READ_FILE_BYTES // 4)
+    (root / "file").write_text(text, "utf-8")
+    read, offset = "", 0
+    while offset is not None:
+        opening, piece, *rest = (await Workspace(root, CountedIds()).read("file", offset)).split("\n")
+        assert opening.startswith("<<<file-")
+        read += piece
+        offset = int(rest[-1].rstrip(".").rpartition(" ")[2]) if len(rest) > 1 else None
+    assert read == text
+    with pytest.raises(UnreadError, match="ends before"):
+        await Workspace(root, CountedIds()).read("file", 10**9)
+    assert "✓🙂x" in await Workspace(root, CountedIds()).read("file", 1)
+
+
+async def test_a_file_is_written_whole_with_the_folders_above_it_and_read_as_commands_see_it(root: Path) -> None:
+    made = Workspace(root, CountedIds())
+    await made.write("/workspace/a/b/new.txt", "one ✓")
+    assert "one ✓" in await made.read("/workspace/a/b/new.txt")
+    (root / "a" / "b" / "new.txt").chmod(0o755)
+    await made.write("a/b/new.txt", "two")
+    assert ((root / "a" / "b" / "new.txt").read_text("utf-8"), _mode(root / "a/b/new.txt")) == ("two", 0o755)
+    assert [each.name for each in (root / "a" / "b").iterdir()] == ["new.txt"]
+    with pytest.raises(UnreadError, match="too large"):
+        await made.write("a/large", "x" * (bounds.WRITE_FILE_BYTES + 1))
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret", "/etc/x", "linked/secret", "linked/new", "notes", ".", "notes/today.md/x"]
+)
+async def test_nothing_outside_is_written(root: Path, path: str) -> None:
+    (root / "linked").symlink_to(root.parent)
+    with pytest.raises(UnreadError) as refused:
+        await Workspace(root, CountedIds()).write(path, "overwritten")
+    assert str(root) not in str(refused.value)
+    assert (root.parent / "secret").read_text("utf-8") == SECRET
+    assert sorted(each.name for each in root.parent.iterdir()) == ["secret", "workspace"]
+
+
+async def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(root: Path) -> None:
+    for name in ("link", "dangling"):
+        (root / name).symlink_to(root.parent / ("secret" if name == "link" else "new"))
+        await Workspace(root, CountedIds()).write(name, "mine")
+        assert (root / name).read_text("utf-8") == "mine"
+    assert (root.parent / "secret").read_text("utf-8") == SECRET
+    assert not (root.parent / "new").exists()
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
 
 
 @pytest.mark.parametrize(

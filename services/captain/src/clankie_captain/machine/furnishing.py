@@ -1,0 +1,66 @@
+"""The machine's tools as the settings ask for them. Source: GRANT-4."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from clankie_captain.errors import ConfigurationError
+from clankie_captain.machine.sandbox import STRANGER, Lack, Place, Sandbox
+from clankie_captain.machine.workbench import Workbench
+from clankie_captain.machine.workspace import Workspace, prepared
+from clankie_settings import bounds
+from clankie_settings.clock import Clock, Ids
+from clankie_settings.schema import CaptainSettings
+
+REMEDIES: Final[dict[Lack, str]] = {
+    "program": "install bubblewrap (apt install bubblewrap)",
+    "old": "install bubblewrap 0.8 or newer",
+    "user": "install util-linux, or run the captain as another user than root",
+    "forbidden": "let this machine make user namespaces; docs/machine.md says how, in containers too",
+    "place": "move the state folder, the pictures and .env out of /usr",
+}
+"""What to do where there is no sandbox."""
+
+_log = structlog.get_logger()
+
+
+def fitted(settings: CaptainSettings, clock: Clock, ids: Ids) -> Workbench:
+    """The machine's tools.
+
+    Raises:
+        ConfigurationError: The workspace is no place for one.
+    """
+    place = _place(settings)
+    within = min(bounds.COMMAND_TIME, settings.stall_after * bounds.TOOL_SHARE)
+    return Workbench(Sandbox(place), Workspace(place.folder, ids, place.runs_as), within, clock, ids)
+
+
+async def tried(workbench: Workbench, settings: CaptainSettings) -> None:
+    """Say in the log, once, where somebody is trusted with the machine and nothing can be done on it."""
+    if settings.system_actors and (lack := await workbench.lack()) is not None:
+        _log.warning("machine.unavailable", remedy=REMEDIES[lack])
+
+
+def _place(settings: CaptainSettings) -> Place:
+    _, is_file, path = (settings.database_url or "").partition("sqlite+aiosqlite:///")
+    chosen = settings.workspace or settings.state / "workspace"
+    databases = (Path(path),) if is_file and path else ()
+    folder = prepared(chosen, settings.state, settings.discord_attachment_root, databases)
+    hidden = (settings.state, settings.discord_attachment_root, Path.cwd(), *databases)
+    return Place(folder, hidden, _runs_as(folder))
+
+
+def _runs_as(folder: Path) -> tuple[int, int] | None:
+    """Who root's commands run as: the workspace's owner, nobody at all where that is root."""
+    if os.geteuid() != 0:
+        return None
+    state = folder.stat()
+    if state.st_uid:
+        return state.st_uid, state.st_gid or state.st_uid
+    try:
+        os.chown(folder, STRANGER, STRANGER)
+    except OSError as error:
+        raise ConfigurationError(f"CLANKIE_WORKSPACE: cannot be given away ({error.strerror})") from error
+    return STRANGER, STRANGER

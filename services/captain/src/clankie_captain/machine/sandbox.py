@@ -1,0 +1,191 @@
+"""A place behind walls, where there can be one. Source: GRANT-4."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from asyncio import StreamReader, subprocess
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from clankie_captain import kin
+from clankie_captain.core.machine import Most
+from clankie_captain.machine import walls
+from clankie_captain.machine.workspace import INSIDE
+
+Lack = Literal["program", "old", "user", "forbidden", "place"]
+"""Why no sandbox is to be had: no bubblewrap, or one too old; root that cannot become another user; a machine that
+forbids it; a place that commands would see."""
+
+TRIED_WITHIN: Final = timedelta(seconds=10)
+"""How long trying it may take."""
+
+GONE_WITHIN: Final = timedelta(seconds=2)
+"""How long what was killed may take to be gone."""
+
+STRANGER: Final = 64_310
+"""The user and group that root's commands run as: nobody's account."""
+
+Walls = Callable[[Most, Mapping[str, int]], Mapping[str, tuple[str, ...]]]
+"""What is around a command, by names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where commands work.
+
+    ``hidden`` are folders that no command may see; ``runs_as`` is the user and group that commands run as, where the
+    captain is root.
+    """
+
+    folder: Path
+    hidden: tuple[Path, ...] = ()
+    runs_as: tuple[int, int] | None = None
+
+
+class Started:
+    """A command that runs behind walls; ``out`` is what it writes, errors among it."""
+
+    def __init__(self, process: subprocess.Process, report: int) -> None:
+        self._process = process
+        self._report = report
+        self.out = cast("StreamReader", process.stdout)
+
+    def kin(self) -> list[int]:
+        """Its processes, those that hold the walls up among them."""
+        return kin.kin(self._process.pid)
+
+    async def exit(self) -> int | None:
+        """Its code once it has ended, None where the walls could not be built."""
+        await self._process.wait()
+        said = b""
+        with suppress(BlockingIOError):
+            while piece := os.read(self._report, 4096):
+                said += piece
+        codes = [json.loads(line).get("exit-code") for line in said.splitlines()]
+        return next((each for each in codes if isinstance(each, int)), None)
+
+    async def end(self) -> None:
+        """End it with all that it started. What is left of it falls with the walls' own first process."""
+        try:
+            if self._process.returncode is None:
+                await asyncio.to_thread(kin.end, self.kin())
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GONE_WITHIN.total_seconds()):
+                    while await self.out.read(64 * 1024):
+                        pass
+                    await self._process.wait()
+        finally:
+            os.close(self._report)
+
+
+class Sandbox:
+    """Starts commands behind walls."""
+
+    def __init__(
+        self, place: Place, most: Most | None = None, around: Walls = walls.walls, program: str | None = None
+    ) -> None:
+        self._place = place
+        self._around = around
+        self._program = program or shutil.which("bwrap")
+        self.most = most or Most()
+        self.shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
+
+    @property
+    def folder(self) -> Path:
+        """What commands may change."""
+        return self._place.folder
+
+    async def lack(self) -> Lack | None:
+        """Why there is none, tried with a real one; None where there is."""
+        if self._program is None:
+            return "program"
+        if self._place.runs_as is not None and shutil.which("setpriv") is None:
+            return "user"
+        if any(each.resolve().is_relative_to(walls.SYSTEM) for each in self._place.hidden):
+            return "place"
+        try:
+            async with asyncio.timeout(TRIED_WITHIN.total_seconds()), self.started("/bin/true & wait $!") as tried:
+                said = await tried.out.read(4096)
+                if await tried.exit() == 0:
+                    return None
+        except (OSError, TimeoutError):
+            return "forbidden"
+        return "old" if b"Unknown option" in said else "forbidden"
+
+    @asynccontextmanager
+    async def started(self, command: str) -> AsyncGenerator[Started]:
+        """A shell's line that runs; nothing of it is left afterwards.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        with ExitStack() as mine:
+            files = {place: _file(text, mine) for place, text in walls.FILES.items()}
+            report, its = os.pipe()
+            mine.callback(os.close, its)
+            os.set_blocking(report, False)
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *self._line(command, files, its),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+                    cwd="/",
+                    start_new_session=True,
+                    pass_fds=(*files.values(), its),
+                )
+            except BaseException:
+                os.close(report)
+                raise
+        started = Started(process, report)
+        try:
+            yield started
+        finally:
+            await started.end()
+
+    def _line(self, command: str, files: Mapping[str, int], report: int) -> list[str]:
+        around = self._around(self.most, files)
+        return [
+            *self._as_somebody_else(),
+            self._program or "bwrap",
+            *(each for wall in around.values() for each in wall),
+            *("--bind", str(self._seen_at), INSIDE, "--chdir", INSIDE, "--remount-ro", "/"),
+            *walls.names(),
+            *("--json-status-fd", str(report), "--"),
+            *walls.reins(self.most),
+            *(self.shell, "-c", command),
+        ]
+
+    @property
+    def _seen_at(self) -> Path:
+        # Root binds the folder there for whoever may not walk to where it lies.
+        return self._place.folder if self._place.runs_as is None else Path("/tmp")  # noqa: S108
+
+    def _as_somebody_else(self) -> list[str]:
+        """What comes before it where the captain is root: the kernel bounds and refuses root less than anybody else."""
+        if self._place.runs_as is None:
+            return []
+        user, group = self._place.runs_as
+        return [
+            *(self._program or "bwrap", "--die-with-parent", "--dev-bind", "/", "/"),
+            *("--bind", str(self._place.folder), str(self._seen_at), "--"),
+            *("setpriv", "--reuid", str(user), "--regid", str(group), "--clear-groups", "--no-new-privs"),
+            *("--inh-caps=-all", "--bounding-set=-all", "--"),
+        ]
+
+
+def _file(text: bytes, mine: ExitStack) -> int:
+    file = os.memfd_create("etc", os.MFD_CLOEXEC)
+    mine.callback(os.close, file)
+    os.write(file, text)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
