@@ -14,6 +14,7 @@ from clankie_captain.core.voice import (
     granted,
     is_spoken,
     is_text_only,
+    left,
     moves,
     owns,
     room_key,
@@ -149,6 +150,23 @@ def test_a_reply_is_the_turns_own_result_where_no_voice_is_to_say_it(
     owner: Trigger, held: Holding | None, late: timedelta
 ) -> None:
     assert speaker(owner, REPLY, held, NOON + late) is None
+
+
+@pytest.mark.parametrize(
+    ("owner", "held", "late", "gone"),
+    [
+        (trigger(kind="voice", presence_id=EAR), HELD, timedelta(), False),
+        (trigger(kind="voice", presence_id=EAR), HELD, TTL, True),
+        (trigger(kind="voice", presence_id=EAR), None, timedelta(), True),
+        (trigger(kind="voice", presence_id="other-ear"), HELD, timedelta(), True),
+        (trigger(), None, timedelta(), False),
+    ],
+)
+@pytest.mark.requirement("VOX-2")
+def test_an_utterance_is_left_by_a_presence_that_does_not_hold_its_room(
+    owner: Trigger, held: Holding | None, late: timedelta, gone: bool
+) -> None:
+    assert left(owner, held, NOON + late) is gone
 
 
 @pytest.mark.requirement("VOX-2")

@@ -165,6 +165,10 @@ class Chronicle:
         spoken = {each.id for each in speaks if each.state == "done"}
         assert spoken == self.acknowledged, "a receipt that was taken did not count"
         assert not self.superseded & self.acknowledged, "spoken, and posted as well"
+        for row in self.rows.values():
+            if isinstance(row.result, Absorbed) and row.trigger.kind != "voice":
+                owner = self.rows[row.result.answered_by]
+                assert not (owner.trigger.kind == "voice" and owner.owed), "typed words wait for a voice that has gone"
         ways = Counter(each.text for each in actions if each.name == "post" or each.id in spoken)
         ways.update(_replies(self.rows.values()))
         assert ways == Counter(self._owed()), "a reply went no way, or two"

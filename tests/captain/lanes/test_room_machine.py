@@ -60,6 +60,7 @@ Step = tuple[Any, ...]
 TURNS: list[Step] = [("begin", True, EVEN), ("write", ANN), ("write", BOB)]
 LANE: list[Step] = [("begin", False, EVEN), ("write", ANN), ("write", BOB)]
 ALOUD: list[Step] = [("begin", False, EVEN), ("hold",), ("write", ANN), ("end",)]
+BOTH: list[Step] = [("begin", False, EVEN), ("hold",), ("utter", ANN), ("write", BOB), ("reach_a_boundary",), ("end",)]
 REPORT: list[Step] = [("begin", False, EVEN), ("write", ANN), ("fork",), ("end", 1), ("reach_a_boundary",)]
 UNEVEN = Powers(everyone=frozenset({"fork"}), actors={ANN: frozenset({"read_page"})})
 ALONE: list[Step] = [("begin", False, Powers()), ("write", ANN), ("call_a_tool",)]
@@ -115,6 +116,7 @@ FAULTS: list[tuple[list[Step], tuple[ModuleType, str, Any], str]] = [
     (REPORT, (children, "report", _steering), "nobody wrote has steered"),
     (REPORT, (forks, "tell", _nothing), "lost"),
     ([*ALOUD, ("acknowledge",)], (speech, "spoken", _unspoken), "no way, or two"),
+    (BOTH, (speech, "_write", _nothing), "typed words wait"),
     (ALOUD, (speech, "give_all_back", _nobody), "a voice that has gone"),
 ]
 

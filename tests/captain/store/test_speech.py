@@ -1,16 +1,13 @@
 """A room that a voice holds: whose its typed words are, who answers them, and that nothing is lost or said twice."""
 
 import json
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
 from clankie_captain.core.commands import Deed, Hush
-from clankie_captain.core.lane import LaneKey, voice_lane
-from clankie_captain.core.reply import Missing, Said, Silence
-from clankie_captain.core.turns import Ended, LiveRun
+from clankie_captain.core.lane import LaneKey
+from clankie_captain.core.reply import Missing, Silence
 from clankie_captain.core.voice import RoomAsking
 from clankie_captain.errors import LaneBusyError, SupersededActionError
 from clankie_captain.ports.voice import Lapsed, RoomHeld, RoomRefused
@@ -20,60 +17,13 @@ from clankie_captain.store.forgetting import Forgetting
 from clankie_captain.store.rooms import RoomLeaseStore
 from clankie_captain.store.upkeep import Upkeep
 from clankie_settings.ids import ActionId, DeliveryId, LaneId, PresenceId, RunId, TurnId
-from clankie_settings.wire.action import Post, Speak
 from clankie_settings.wire.attachment import Attachment
 from clankie_settings.wire.command import Command
 from clankie_settings.wire.receipt import ActionReceipt
-from clankie_settings.wire.result import Absorbed, Failed, Replied
-from clankie_settings.wire.trigger import Trigger
+from clankie_settings.wire.result import Absorbed, Failed
 from tests.captain.core.speech import ANN, BOB, GUILD_ROOM, NOON, trigger
-from tests.captain.store.shelf import DISCORD, ROOM, Shelf
-
-EAR, OTHER = PresenceId("ear"), PresenceId("other-ear")
-HERE = "200:300"
-TTL = timedelta(seconds=15)
-LATE = NOON + TTL
-VOICE = voice_lane(GUILD_ROOM)
-SPOKEN = ActionReceipt(ok=True)
-
-
-@dataclass
-class Stand:
-    """A store, and the rooms that are held in it."""
-
-    shelf: Shelf
-    rooms: RoomLeaseStore
-
-    async def hold(self, voice: PresenceId = EAR, at: datetime = NOON, ttl: timedelta = TTL) -> RoomHeld | RoomRefused:
-        return await self.rooms.ask(HERE, RoomAsking(voice, ttl), at)
-
-    async def answered(self, run: LiveRun, text: str = "Nine.", at: datetime = NOON) -> Ended:
-        await self.shelf.hears_all(run)
-        ended = await self.shelf.settle(run, Said(text), at)
-        assert isinstance(ended, Ended)
-        return ended
-
-    async def speaks(self, voice: PresenceId = EAR) -> list[Speak]:
-        found = await self.shelf.actions.pending(voice, 0)
-        return [Speak.model_validate_json(each.payload) for each in found if each.name == "speak"]
-
-    async def posts(self) -> list[Post]:
-        found = await self.shelf.actions.pending(DISCORD, 0)
-        return [Post.model_validate_json(each.payload) for each in found if each.name == "post"]
-
-    async def asked_aloud(self, delivery: str = "400") -> Speak:
-        """Typed words that were answered while the voice held the room."""
-        await self.answered(await self.shelf.started(delivery))
-        return (await self.speaks())[-1]
-
-
-@pytest.fixture
-async def stand(shelf: Shelf) -> Stand:
-    return Stand(shelf, RoomLeaseStore(shelf.database))
-
-
-def utterance(delivery: str, voice: PresenceId = EAR, **changed: Any) -> Trigger:
-    return trigger(delivery, presence_id=voice, kind="voice", **changed)
+from tests.captain.store.shelf import DISCORD, ROOM
+from tests.captain.store.stand import EAR, HERE, LATE, OTHER, SPOKEN, TTL, VOICE, Stand, utterance
 
 
 @pytest.mark.requirement("VOX-2")
@@ -163,18 +113,6 @@ async def test_a_reply_to_typed_words_is_spoken_and_the_turn_owed_nothing(stand:
     assert [json.loads(each)["text"] for each in await stand.shelf.entries("said")] == ["Nine."]
     (run,) = await stand.shelf.rows("SELECT outcome FROM run")
     assert run.outcome == "replied"
-
-
-@pytest.mark.requirement("VOX-1", "VOX-2")
-async def test_typed_words_that_join_an_utterances_run_are_answered_by_its_reply(stand: Stand) -> None:
-    await stand.hold()
-    run = await stand.shelf.started(utterance("u1"), VOICE)
-    await stand.shelf.accept("400")
-    ended = await stand.answered(run)
-    (_, reply), (_, absorbed) = ended.results
-    assert isinstance(reply, Replied)
-    assert isinstance(absorbed, Absorbed)
-    assert (reply.owed, absorbed.answered_by, await stand.speaks()) == (True, "u1", [])
 
 
 @pytest.mark.requirement("VOX-1")

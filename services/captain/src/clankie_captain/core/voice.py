@@ -96,6 +96,14 @@ def speaker(owner: Trigger, reply: Settled, held: Holding | None, now: datetime)
     return held.presence
 
 
+def left(owner: Trigger, held: Holding | None, now: datetime) -> bool:
+    """Whether the presence of an utterance is not there to say its answer: it does not hold the room.
+
+    Typed words that joined the utterance must not wait until it comes back.
+    """
+    return owner.kind == "voice" and not (held is not None and held.lives(now) and held.presence == owner.presence_id)
+
+
 def spoken(reply: Replied) -> Absorbed:
     """The result of a turn whose reply is said aloud: nothing is left to post, and a voice answers the delivery."""
     return Absorbed(

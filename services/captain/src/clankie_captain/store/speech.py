@@ -9,11 +9,11 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from clankie_captain.core.settlement import Settlement
 from clankie_captain.core.turns import LiveRun
-from clankie_captain.core.voice import Holding, owns, room_key, speaker, spoken
-from clankie_captain.store import tables
+from clankie_captain.core.voice import Holding, left, owns, room_key, speaker, spoken
+from clankie_captain.store import rows, tables
 from clankie_captain.store.numbering import store
 from clankie_captain.store.rows import AnyRow
-from clankie_settings.ids import PresenceId
+from clankie_settings.ids import PresenceId, RunId
 from clankie_settings.wire.action import Post, Speak
 from clankie_settings.wire.result import Replied
 from clankie_settings.wire.trigger import Room, Trigger
@@ -37,6 +37,20 @@ _PENDING: Final = (
     .where(_action.presence == bindparam("presence"), _action.state == "pending", _action.name == Speak.name)
     .order_by(_action.seq)
 )
+_UNSAID: Final = (
+    select(tables.delivery)
+    .where(_delivery.presence == bindparam("presence"), _delivery.owed, _delivery.state == "done")
+    .where(_delivery.parts_posted == 0)
+    .order_by(_delivery.seq)
+)
+_JOINED: Final = (
+    select(_delivery.trigger)
+    .where(_delivery.run == bindparam("run"), _delivery.presence != bindparam("voice"), _delivery.heard)
+    .order_by(_delivery.seq)
+)
+_SETTLE: Final = update(tables.delivery).where(
+    _delivery.presence == bindparam("of_presence"), _delivery.id == bindparam("of_delivery")
+)
 _MARK: Final = update(tables.action).where(_action.id == bindparam("of_action"))
 
 
@@ -59,9 +73,10 @@ def is_owned(connection: Connection, trigger: Trigger, at: datetime) -> bool:
 def say(
     connection: Connection, run: LiveRun, decided: Settlement, owners: Mapping[str, PresenceId], at: datetime
 ) -> tuple[Settlement, frozenset[PresenceId]]:
-    """Store a voice run's reply to typed words as one to speak; the settlement as it is then, and who is to speak.
+    """Store a voice run's reply to typed words as one to speak; the settlement as it is then, and who is to act.
 
-    It is part of the settlement's transaction: either a voice has the words, or the turn is owed them.
+    It is part of the settlement's transaction: either a voice has the words, or the turn is owed them. A reply to an
+    utterance whose presence has left is posted where typed words wait for it too.
     """
     if run.lane.kind != "voice":
         return decided, frozenset()
@@ -72,12 +87,16 @@ def say(
             continue
         row = connection.execute(_OWNER, {"presence": owners[each.turn_id], "id": each.delivery_id}).one()
         owner = Trigger.model_validate_json(row.trigger)
-        voice = speaker(owner, each, held(connection, owner.room), at) if row.awaited else None
+        holding_now = held(connection, owner.room)
+        voice = speaker(owner, each, holding_now, at) if row.awaited else None
         if voice is not None:
             words = Speak(action_id=f"speak_{run.run}", delivery_id=each.delivery_id, room=owner.room, text=each.text)
             store(connection, voice, words, at, run=run.run)
             results[place] = spoken(each)
             told.add(voice)
+        elif left(owner, holding_now, at) and (waits := _write(connection, owner, each, at)) is not None:
+            results[place] = each.model_copy(update={"owed": False})
+            told.add(waits)
     return replace(decided, results=tuple(results)), frozenset(told)
 
 
@@ -105,9 +124,39 @@ def give_back(connection: Connection, speak: AnyRow, code: str | None) -> frozen
 
 
 def give_all_back(connection: Connection, voice: PresenceId, room: str) -> frozenset[PresenceId]:
-    """Give back all that a voice was to speak in a room and has not acknowledged; who is to post it."""
+    """Give back all that a voice was to speak in a room and has not acknowledged; who is to post it.
+
+    Its answer to an utterance is among that where typed words joined the utterance: their author waits in text.
+    """
     posts: set[PresenceId] = set()
     for row in connection.execute(_PENDING, {"presence": voice}).all():
         if room_key(Speak.model_validate_json(row.payload).room) == room:
             posts |= give_back(connection, row, "lease_ended")
+    for row in connection.execute(_UNSAID, {"presence": voice}).all():
+        said, reply = Trigger.model_validate_json(row.trigger), rows.result(row.result, owed=True)
+        if said.kind != "voice" or room_key(said.room) != room or not isinstance(reply, Replied):
+            continue
+        if (waits := _write(connection, said, reply, row.settled_at)) is not None:
+            connection.execute(_SETTLE, {"of_presence": row.presence, "of_delivery": row.id, "owed": False})
+            posts.add(waits)
     return frozenset(posts)
+
+
+def _write(connection: Connection, utterance: Trigger, reply: Replied, at: datetime) -> PresenceId | None:
+    """Let the answer to an utterance be posted for the typed words that joined it; by whom, None where none did."""
+    joined = {"run": reply.run_id, "voice": utterance.presence_id}
+    heard = [Trigger.model_validate_json(each) for each in connection.execute(_JOINED, joined).scalars()]
+    said = next((each for each in heard if each.kind != "voice"), None)
+    if said is None:
+        return None
+    presence = PresenceId(said.presence_id)
+    post = Post(
+        action_id=f"post_{reply.run_id}",
+        delivery_id=said.delivery_id,
+        room=said.room,
+        reply_to=said.message_id if said.kind != "catch_up" else None,
+        text=reply.text,
+        artifacts=reply.artifacts,
+    )
+    store(connection, presence, post, at, run=RunId(reply.run_id))
+    return presence
