@@ -19,7 +19,7 @@ from clankie_captain.core.run import (
     Words,
 )
 from clankie_captain.core.stand_ins import without
-from clankie_captain.ports import Hands, Loop, RunLine
+from clankie_captain.ports import Hands, Loop, RunLine, Web
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 from tests.captain.making import ToldMachine, ToldWorkshop
 
@@ -80,6 +80,7 @@ class Line(RunLine):
         self.children: list[tuple[str, Lane]] = []
         self.withheld: dict[str, str] = {}
         self.making = ToldWorkshop()
+        self.web: Web | None = None
         self.machine = ToldMachine()
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
@@ -139,8 +140,8 @@ class Line(RunLine):
         self._call(f"tool {state}")
         self.tools.append((name, state))
 
-    def spent(self, usage: Usage) -> None:
-        self._call("spent")
+    def spent(self, usage: Usage, *, aside: bool = False) -> None:
+        self._call("spent aside" if aside else "spent")
         self.usage = self.usage.plus(usage)
 
     async def refusal(self, tool: str) -> str | None:
@@ -149,7 +150,7 @@ class Line(RunLine):
 
     @property
     def hands(self) -> Hands:
-        return Hands(self.making, self.machine)
+        return Hands(self.making, self.machine, web=self.web)
 
     async def fork(self, task: str, calls: Calls) -> ForkOutcome:
         self._call("fork")

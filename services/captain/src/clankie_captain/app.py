@@ -59,6 +59,7 @@ from clankie_captain.media.film_program import film_program
 from clankie_captain.media.furnishing import furnished
 from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_captain.media.shelf import Shelf
+from clankie_captain.media.web import equipped
 from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Hands, Loop, Resolver
 from clankie_captain.store.actions import ActionStore
@@ -131,8 +132,10 @@ def build(
                 gallery = _gallery(ground, metrics, stack)
                 workshop = furnished(settings)
                 stack.push_async_callback(workshop.aclose)
+                web = equipped(settings, loop.searcher)
+                stack.push_async_callback(web.aclose)
                 machine = fitted(settings, time, fresh)
-                captain, runs = _captain(ground, keys, metrics, gallery, Hands(workshop, machine))
+                captain, runs = _captain(ground, keys, metrics, gallery, Hands(workshop, machine, web=web))
                 app.state.draining = draining = _draining(captain, runs, settings)
                 stack.push_async_callback(draining.leave)
                 app.state.captain = captain

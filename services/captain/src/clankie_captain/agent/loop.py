@@ -24,7 +24,7 @@ from clankie_captain.agent.transcript import Transcript
 from clankie_captain.agent.transcript_model import TranscriptModel
 from clankie_captain.core.compaction import Digest
 from clankie_captain.core.run import Answered, Broken, Finish, Order
-from clankie_captain.ports import Loop, RunLine, Vitals
+from clankie_captain.ports import Loop, RunLine, Searcher, Vitals
 from clankie_settings.clock import Clock
 from clankie_settings.wire.failure import FailureCode
 
@@ -56,7 +56,9 @@ class PydanticLoop(Loop):
         pulse: Pulse,
         close: Callable[[], Awaitable[None]] = _nothing_to_close,
         tracing: Tracing | None = None,
+        searcher: Searcher | None = None,
     ) -> None:
+        self._searcher = searcher
         self._tracing = tracing
         self._clock = clock
         self._pulse = pulse
@@ -75,6 +77,8 @@ class PydanticLoop(Loop):
     async def aclose(self) -> None:
         """Close the connections to the provider."""
         await self._close()
+        if self._searcher is not None:
+            await self._searcher.aclose()
         if self._tracing is not None:
             await self._tracing.aclose()
 
@@ -82,6 +86,11 @@ class PydanticLoop(Loop):
     def window(self) -> int | None:
         """The first model's context window in tokens, where it is known."""
         return self._models[0].context_window
+
+    @property
+    def searcher(self) -> Searcher | None:
+        """The search of the first provider that has one."""
+        return self._searcher
 
     async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
         """Notes on a lane's older talk, as the payload of the entry that holds them. Source: CTX-7."""

@@ -11,6 +11,7 @@ from clankie_captain.agent.loop import PydanticLoop
 from clankie_captain.agent.providers import ADDRESSES, BUILDERS, REHEARSAL, timeout
 from clankie_captain.agent.pulse import Pulse
 from clankie_captain.agent.quietness import quiet_libraries
+from clankie_captain.agent.search import provider_search
 from clankie_captain.agent.tracing import tracing
 from clankie_captain.errors import ConfigurationError
 from clankie_settings.clock import Clock
@@ -30,8 +31,9 @@ def build_loop(settings: CaptainSettings, clock: Clock) -> PydanticLoop:
     """
     pulse, traced = Pulse(), tracing(settings.otel_exporter_otlp_endpoint)
     models, close = build_models(settings, pulse)
+    searcher = provider_search(settings, reached(settings), lambda: new_client(pulse))
     quiet_libraries()
-    return PydanticLoop(models, clock, pulse, close, traced)
+    return PydanticLoop(models, clock, pulse, close, traced, searcher)
 
 
 def build_models(settings: CaptainSettings, pulse: Pulse) -> tuple[tuple[Model, ...], Callable[[], Awaitable[None]]]:
@@ -40,12 +42,19 @@ def build_models(settings: CaptainSettings, pulse: Pulse) -> tuple[tuple[Model, 
     Raises:
         ConfigurationError: A model or its key is not configured; the message says which variable to set.
     """
+    ways, client = reached(settings), new_client(pulse)
+    return tuple(BUILDERS[provider](name, key, address, client) for provider, name, key, address in ways), client.aclose
+
+
+def reached(settings: CaptainSettings) -> list[tuple[str, str, str, str]]:
+    """Provider, name, key and address of the configured model, then of its fallbacks.
+
+    Raises:
+        ConfigurationError: A model or its key is not configured; the message says which variable to set.
+    """
     chosen = chosen_model(settings)
     chain = dict.fromkeys([chosen, *(_split(name) for name in settings.model_fallbacks)])
-    reached = [(provider, name, *_way(settings, chosen[0], provider, name)) for provider, name in chain]
-    client = _client(pulse)
-    models = tuple(BUILDERS[provider](name, key, address, client) for provider, name, key, address in reached)
-    return models, client.aclose
+    return [(provider, name, *_way(settings, chosen[0], provider, name)) for provider, name in chain]
 
 
 def chosen_model(settings: CaptainSettings) -> tuple[str, str]:
@@ -87,7 +96,8 @@ def _way(settings: CaptainSettings, first: str, provider: str, name: str) -> tup
     raise ConfigurationError(f"the model {provider}:{name} needs a key: set {provider.upper()}_API_KEY")
 
 
-def _client(pulse: Pulse) -> httpx2.AsyncClient:
+def new_client(pulse: Pulse) -> httpx2.AsyncClient:
+    """A client of providers, whose answers are told to whoever waits for them."""
     # The lanes are bounded already; a second, hidden queue here would only look like a stall.
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=30.0)
     return httpx2.AsyncClient(event_hooks={"response": [pulse.watch]}, timeout=timeout(), limits=limits)

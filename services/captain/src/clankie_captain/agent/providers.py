@@ -80,3 +80,33 @@ BUILDERS: Final[Mapping[str, Build]] = {
     REHEARSAL: _openai,
 }
 """What makes a model of each provider. The Google one raises ``ConfigurationError`` where its extra is missing."""
+
+
+def _anthropic_searching(name: str, key: str, address: str, client: httpx2.AsyncClient) -> Model:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.profiles.anthropic import AnthropicModelProfile
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    sdk = AsyncAnthropic(api_key=key, base_url=address, http_client=client, max_retries=0, timeout=timeout())
+    # Its newer search runs programs on what it finds, in a container that costs besides.
+    plain = AnthropicModelProfile(anthropic_supports_dynamic_filtering=False)
+    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=sdk), profile=plain)
+
+
+def _openai_searching(name: str, key: str, address: str, client: httpx2.AsyncClient) -> Model:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    sdk = AsyncOpenAI(api_key=key, base_url=address, http_client=client, max_retries=0, timeout=timeout())
+    unkept = OpenAIResponsesModelSettings(openai_store=False)
+    return OpenAIResponsesModel(name, provider=OpenAIProvider(openai_client=sdk), settings=unkept)
+
+
+SEARCHERS: Final[Mapping[str, Build]] = {
+    "anthropic": _anthropic_searching,
+    "google": _google,
+    "openai": _openai_searching,
+}
+"""What makes the model of each provider that searches the web itself; OpenAI's does so in another protocol alone."""

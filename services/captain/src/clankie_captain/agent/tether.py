@@ -127,10 +127,10 @@ class Tether(RunLine):
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 
-    def spent(self, usage: Usage) -> None:
+    def spent(self, usage: Usage, *, aside: bool = False) -> None:
         """Tell what a request cost."""
         try:
-            self._line.spent(usage)
+            self._line.spent(usage, aside=aside)
         except FencedError as refusal:
             raise self._fenced(refusal) from None
 

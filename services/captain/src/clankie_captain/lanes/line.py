@@ -181,11 +181,12 @@ class Line:
         self._repeat("activity", bounds.ACTIVITY_EVERY, self._working)
         self._parts.crash.reach(crash_points.TOOL_STARTED if state == "started" else crash_points.TOOL_ENDED)
 
-    def spent(self, usage: Usage) -> None:
-        """The cost of one request."""
-        if not self.tally.usage.requests:
-            self.tally.context_start = usage.input_tokens
-        self.tally.context_end = usage.input_tokens + usage.output_tokens
+    def spent(self, usage: Usage, *, aside: bool = False) -> None:
+        """The cost of one request; what a tool asked a model of its own says nothing of the lane's context."""
+        if not aside:
+            if not self.tally.usage.requests:
+                self.tally.context_start = usage.input_tokens
+            self.tally.context_end = usage.input_tokens + usage.output_tokens
         self.tally.usage = self.tally.usage.plus(usage)
 
     async def finish(self, call: str, payload: str) -> None:

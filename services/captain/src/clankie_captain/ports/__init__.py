@@ -22,6 +22,7 @@ from clankie_captain.ports.rows import (
     Transcripts,
 )
 from clankie_captain.ports.thinking import Loop, RunLine, Vitals
+from clankie_captain.ports.web import NotFoundError, Searcher, Web
 from clankie_captain.ports.workshop import NotMadeError, PageShot, Progress, Workshop
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Loop",
     "Machine",
     "NotDoneError",
+    "NotFoundError",
     "NotMadeError",
     "PageShot",
     "PictureLog",
@@ -53,10 +55,12 @@ __all__ = [
     "Resolver",
     "RunLine",
     "Runs",
+    "Searcher",
     "SettledRun",
     "Shelf",
     "Transcripts",
     "TurnLog",
     "Vitals",
+    "Web",
     "Workshop",
 ]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from clankie_captain.ports.machine import Machine
+from clankie_captain.ports.web import Web
 from clankie_captain.ports.workshop import Workshop
 
 
@@ -13,7 +14,10 @@ class Hands:
     workshop: Workshop
     machine: Machine
 
+    web: Web | None = None
+
     @property
     def tools(self) -> frozenset[str]:
         """The tools that can work here, with these settings."""
-        return self.workshop.tools | self.machine.tools
+        web = frozenset[str]() if self.web is None else self.web.tools
+        return self.workshop.tools | self.machine.tools | web

@@ -17,6 +17,7 @@ from clankie_captain.core.run import (
     Words,
 )
 from clankie_captain.ports.hands import Hands
+from clankie_captain.ports.web import Searcher
 
 
 class Vitals(Protocol):
@@ -94,8 +95,11 @@ class RunLine(Protocol):
         """A tool call began, or has its result. Counts as an event. Source: ROOM-4."""
         ...
 
-    def spent(self, usage: Usage) -> None:
-        """One model request was answered and cost this. Source: OPS-6."""
+    def spent(self, usage: Usage, *, aside: bool = False) -> None:
+        """One model request was answered and cost this; one ``aside`` was a tool's own, and not the lane's.
+
+        Source: OPS-6.
+        """
         ...
 
     async def refusal(self, tool: str) -> str | None:
@@ -151,6 +155,11 @@ class Loop(Protocol):
     @property
     def window(self) -> int | None:
         """The model's context window in tokens; None where nobody knows. Source: CTX-7."""
+        ...
+
+    @property
+    def searcher(self) -> Searcher | None:
+        """The search that its provider has; None where it has none. It ends with the loop."""
         ...
 
     async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:

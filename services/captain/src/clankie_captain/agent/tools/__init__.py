@@ -11,8 +11,10 @@ from clankie_captain.agent.tools.draw_diagram import DRAW_DIAGRAM
 from clankie_captain.agent.tools.fork import FORK
 from clankie_captain.agent.tools.generate_image import GENERATE_IMAGE
 from clankie_captain.agent.tools.read_file import READ_FILE
+from clankie_captain.agent.tools.read_page import READ_PAGE
 from clankie_captain.agent.tools.run_command import RUN_COMMAND
 from clankie_captain.agent.tools.screenshot_page import SCREENSHOT_PAGE
+from clankie_captain.agent.tools.search_web import SEARCH_WEB
 from clankie_captain.agent.tools.send_text_update import SEND_TEXT_UPDATE
 from clankie_captain.agent.tools.write_file import WRITE_FILE
 
@@ -23,6 +25,8 @@ TOOLS: Final[dict[str, Tool[Stretch]]] = {
         DRAW_DIAGRAM,
         SCREENSHOT_PAGE,
         GENERATE_IMAGE,
+        SEARCH_WEB,
+        READ_PAGE,
         READ_FILE,
         WRITE_FILE,
         RUN_COMMAND,
