@@ -23,7 +23,7 @@ from clankie_captain.core.commands import (
     deed,
     is_quiet,
 )
-from clankie_captain.core.turns import Beside, LaneView
+from clankie_captain.core.turns import Aloud, Beside, LaneView
 from clankie_settings.ids import RunId
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.trigger import Actor, Room
@@ -116,6 +116,18 @@ def test_what_begins_anew_needs_no_notes_and_does_not_wait_for_them() -> None:
     assert deed(given_by(BOB, "status"), replace(compacting, waiting=2), OWNERS, NOON) == Deed(
         f"{COMPACTING} 2 waiting."
     )
+
+
+def test_what_runs_aloud_is_stopped_by_whoever_speaks_in_it_and_is_seen_by_all() -> None:
+    aloud = replace(IDLE, aloud=Aloud(RunId("run_4"), frozenset({ANN.actor_id}), NOON - timedelta(seconds=7)))
+    for actor in (ANN, OWNER):
+        assert deed(given_by(actor, "stop"), aloud, OWNERS, NOON) == Deed(STOPPED, Halt((RunId("run_4"),)))
+    assert deed(given_by(BOB, "stop"), aloud, OWNERS, NOON).change is None
+    assert deed(given_by(BOB, "status"), aloud, OWNERS, NOON) == Deed("At work for 7 s.")
+    assert deed(given_by(OWNER, "new"), aloud, OWNERS, NOON) == Deed(BUSY)
+    compacting = replace(IDLE, aloud=Aloud(RunId("run_4"), frozenset(), NOON))
+    assert deed(given_by(BOB, "status"), compacting, OWNERS, NOON) == Deed(COMPACTING)
+    assert deed(given_by(OWNER, "new"), compacting, OWNERS, NOON) == Deed(RENEWED, Renew())
 
 
 ONE_SHOTS = (

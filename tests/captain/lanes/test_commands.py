@@ -8,6 +8,7 @@ import pytest
 
 from clankie_captain.core.commands import BUSY, LOUD, NOTHING, QUIET, QUIET_FOR, RENEWED, STOPPED
 from clankie_captain.core.lane import Trust
+from clankie_settings.ids import PresenceId
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Failed, Replied, Silent
@@ -49,6 +50,22 @@ async def test_stop_ends_what_runs_and_the_lane_goes_on(path: Path) -> None:
         await captain.say("m2", "again")
         await (await captain.thought()).do(Say("here"))
         assert isinstance(await captain.result("m2"), Replied)
+
+
+@pytest.mark.requirement("VOX-1")
+async def test_a_room_that_speaks_aloud_is_stopped_and_begun_anew_with_it(path: Path) -> None:
+    async with house(path) as captain:
+        await captain.say("u1", "aloud", kind="voice", presence_id="ear")
+        await captain.thought()
+        assert await give(captain, "c1", "status") == "At work for 0 s."
+        assert "owner can" in await give(captain, "c2", "stop", actor="100002")
+        assert await give(captain, "c3", "stop", actor="100001") == STOPPED
+        ended = await captain.result("u1", PresenceId("ear"))
+        assert isinstance(ended, Failed)
+        assert ended.code is FailureCode.CAPTAIN_CANCELLED
+        assert await give(captain, "c4", "new") == RENEWED
+        await captain.say("u2", "again", kind="voice", presence_id="ear")
+        assert (await captain.thought()).order.history == ()
 
 
 async def test_new_begins_the_history_anew_once_nothing_runs(path: Path) -> None:

@@ -103,7 +103,8 @@ def _permitted(command: Command, view: LaneView, owner: str | None) -> bool:
 
 def _busy(view: LaneView) -> bool:
     own = view.live is not None and not view.compacting
-    return own or any(each.actor is not None for each in view.loops)
+    aloud = view.aloud is not None and bool(view.aloud.speakers)
+    return own or aloud or any(each.actor is not None for each in view.loops)
 
 
 def _trusted(command: Command, owner: str | None) -> bool:
@@ -114,7 +115,8 @@ def _stoppable(command: Command, view: LaneView, owner: str | None) -> tuple[Run
     """The runs of the room that the giver may end: all of them, or those that answer the giver."""
     actor, trusted = command.actor.actor_id, _trusted(command, owner)
     live = () if view.live is None or not (trusted or actor in view.speakers) else (view.live,)
-    return (*live, *(each.run for each in (*view.loops, *view.one_shots) if trusted or each.actor == actor))
+    aloud = () if view.aloud is None or not (trusted or actor in view.aloud.speakers) else (view.aloud.run,)
+    return (*live, *aloud, *(each.run for each in (*view.loops, *view.one_shots) if trusted or each.actor == actor))
 
 
 def _refusal(name: CommandName) -> str:
@@ -126,10 +128,11 @@ def _refusal(name: CommandName) -> str:
 def _status(view: LaneView, now: datetime) -> str:
     running = NOTHING
     own = () if view.started_at is None or view.compacting else (view.started_at,)
-    began = min((*own, *(each.started_at for each in view.loops if each.actor is not None)), default=None)
+    aloud = () if view.aloud is None or not view.aloud.speakers else (view.aloud.started_at,)
+    began = min((*own, *aloud, *(each.started_at for each in view.loops if each.actor is not None)), default=None)
     if began is not None:
         running = f"At work for {max(0, round((now - began).total_seconds()))} s."
-    elif view.compacting or view.loops:
+    elif view.compacting or view.loops or view.aloud is not None:
         running = COMPACTING
     waiting = f" {view.waiting} waiting." if view.waiting else ""
     quiet = " Quiet until somebody ends it with /quiet, or the hour is over." if view.quiet else ""

@@ -93,6 +93,11 @@ def voice_lane(room: Room) -> LaneKey:
     return LaneKey(LaneId(f"voice/{_place(room)}"), "voice", "social")
 
 
+def voice_beside(lane: LaneKey) -> LaneId:
+    """The voice lane of a room's social lane. Source: OPS-5."""
+    return LaneId(f"voice/{lane.id.removeprefix('rooms/')}")
+
+
 def room_of_voice(lane: LaneKey) -> LaneId:
     """The room's social lane that a voice lane belongs to: what was told to be quiet there. Source: VOX-2."""
     return LaneId(f"rooms/{lane.id.removeprefix('voice/')}")

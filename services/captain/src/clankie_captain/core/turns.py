@@ -186,12 +186,21 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Aloud:
+    """The live run of a room's voice lane, and whose words are in it; nobody's where it compacts."""
+
+    run: RunId
+    speakers: frozenset[str]
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class LaneView:
     """A lane as a command sees it; ``speakers`` are the actors whose words are in the live run.
 
     ``compacting`` says that the live run only makes the history shorter. ``one_shots`` live beside it in the room, and
-    so do its ``loops``, for which the lane stands; what waits in them is counted. ``children`` counts the room's
-    work in the background.
+    so do its ``loops``, for which the lane stands, and what runs ``aloud``; what waits in them is counted. ``children``
+    counts the room's work in the background.
     """
 
     live: RunId | None
@@ -204,3 +213,4 @@ class LaneView:
     one_shots: tuple[Beside, ...] = ()
     loops: tuple[Beside, ...] = ()
     children: int = 0
+    aloud: Aloud | None = None

@@ -9,8 +9,8 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.children import place
 from clankie_captain.core.commands import Deed, Halt, Hush, Renew, is_quiet
-from clankie_captain.core.lane import LaneKey
-from clankie_captain.core.turns import Done, LaneView
+from clankie_captain.core.lane import LaneKey, voice_beside, voice_lane
+from clankie_captain.core.turns import Aloud, Done, LaneView
 from clankie_captain.store import allowances, gauges, loops, one_shots, tables
 from clankie_captain.store.arrivals import cancel_run
 from clankie_captain.store.children import open_in
@@ -58,8 +58,8 @@ def _ended(deed: Deed, view: LaneView) -> tuple[RunId, ...]:
         case Halt(runs):
             return runs
         case Renew():
-            own = () if view.live is None else (view.live,)
-            return (*own, *(each.run for each in view.loops))
+            own = (view.live, None if view.aloud is None else view.aloud.run)
+            return (*(each for each in own if each is not None), *(each.run for each in view.loops))
         case _:
             return ()
 
@@ -84,8 +84,10 @@ def _change(connection: Connection, lane: LaneKey, deed: Deed, view: LaneView, a
 
 
 def _lanes(connection: Connection, lane: LaneKey) -> tuple[LaneId, ...]:
-    """A lane and the loops that it stands for."""
-    return (lane.id, *loops.lanes(connection, lane.id)) if lane.authority == "social" else (lane.id,)
+    """A lane and, where it is a room's social one, the loops that it stands for and the room's voice lane."""
+    if lane.authority != "social":
+        return (lane.id,)
+    return (lane.id, *loops.lanes(connection, lane.id), voice_beside(lane))
 
 
 def _hush(connection: Connection, lane: LaneKey, until: datetime | None, at: datetime) -> None:
@@ -101,26 +103,31 @@ def _hush(connection: Connection, lane: LaneKey, until: datetime | None, at: dat
 
 def _view(connection: Connection, lane: LaneKey, room: Room, at: datetime) -> LaneView:
     one, own = tables.lane.c, tables.delivery.c
-    statement = select(one.live_run, one.quiet_until).where(one.id == lane.id)
-    row = connection.execute(statement).one_or_none()
+    row = connection.execute(select(one.quiet_until).where(one.id == lane.id)).one_or_none()
+    live = _live(connection, lane.id)
     waits = own.lane.in_(_lanes(connection, lane)), own.state.in_(("queued", "steer"))
     waiting = select(func.count()).where(*waits)
-    started = None
-    speakers: frozenset[str] = frozenset()
-    if row is not None and row.live_run is not None:
-        begun = select(tables.run.c.started_at).where(tables.run.c.id == row.live_run)
-        started = connection.execute(begun).scalar_one()
-        heard = select(own.actor).where(own.run == row.live_run, own.state.in_(("live", "heard", "steer")))
-        speakers = frozenset(connection.execute(heard).scalars())
     return LaneView(
-        live=None if row is None or row.live_run is None else RunId(row.live_run),
-        started_at=started,
-        speakers=speakers,
+        live=None if live is None else live.run,
+        started_at=None if live is None else live.started_at,
+        speakers=frozenset() if live is None else live.speakers,
         waiting=connection.execute(waiting).scalar_one(),
         quiet=row is not None and is_quiet(row.quiet_until, at),
         tokens=allowances.tokens(connection, lane.id, at),
-        compacting=row is not None and gauges.is_compaction(connection, row.live_run),
+        compacting=live is not None and gauges.is_compaction(connection, live.run),
         one_shots=one_shots.live(connection, room),
         loops=loops.live(connection, lane.id) if lane.authority == "social" else (),
         children=open_in(connection, place(room)),
+        aloud=_live(connection, voice_lane(room).id),
     )
+
+
+def _live(connection: Connection, lane: LaneId) -> Aloud | None:
+    """The live run of a lane, and whose words are in it."""
+    one, own = tables.run.c, tables.delivery.c
+    begun = select(one.id, one.started_at).join(tables.lane, tables.lane.c.live_run == one.id)
+    row = connection.execute(begun.where(tables.lane.c.id == lane)).one_or_none()
+    if row is None:
+        return None
+    heard = select(own.actor).where(own.run == row.id, own.state.in_(("live", "heard", "steer")))
+    return Aloud(RunId(row.id), frozenset(connection.execute(heard).scalars()), row.started_at)
