@@ -1,0 +1,1 @@
+"""Servers of tools: started, watched and asked over the Model Context Protocol."""
