@@ -15,7 +15,13 @@ from fastapi import FastAPI
 from clankie_captain import app as composition
 from clankie_captain import log
 from clankie_captain.errors import CaptainError, ConfigurationError, StoreShapeError
-from clankie_settings.environment import SettingsError, SettingsFile, captain_settings, process_environment
+from clankie_settings.environment import (
+    SettingsError,
+    SettingsFile,
+    captain_settings,
+    process_environment,
+    tool_servers,
+)
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.secrets import TokenFileError
 
@@ -71,7 +77,7 @@ def main() -> int:
     try:
         env = process_environment()
         settings = captain_settings(env)
-        app = composition.build(settings, source=SettingsFile(env))
+        app = composition.build(settings, source=SettingsFile(env), servers=tool_servers(env, settings))
     except (SettingsError, TokenFileError, CaptainError) as error:
         return _refused(str(error), EX_CONFIG)
     host, port = _address(settings)

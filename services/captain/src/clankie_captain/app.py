@@ -1,11 +1,12 @@
 """The composition root: the only place that constructs the captain's parts."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from fastapi import FastAPI
@@ -46,13 +47,21 @@ from clankie_captain.lanes.grants import Grants
 from clankie_captain.lanes.line import LineParts
 from clankie_captain.lanes.recovery import recover
 from clankie_captain.lanes.registry import Registry
-from clankie_captain.lanes.rulebook import Rulebook, Source, loops, powers, refuse_unknown_tools
+from clankie_captain.lanes.rulebook import (
+    Rulebook,
+    Source,
+    loops,
+    powers,
+    refuse_servers_like_tools,
+    refuse_unknown_tools,
+)
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.turn_log import TurnFile, TurnLogs
 from clankie_captain.lanes.voices import Voices
 from clankie_captain.lanes.waiters import Waiters
 from clankie_captain.machine.furnishing import fitted, tried
+from clankie_captain.mcp.fleet import Fleet
 from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.fetch import PictureFetch
 from clankie_captain.media.film_program import film_program
@@ -92,6 +101,7 @@ from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.ids import PresenceId
 from clankie_settings.schema import CaptainSettings
+from clankie_settings.servers import Server
 from clankie_settings.wire.receipt import ActionReceipt
 
 DISCORD: Final = PresenceId("discord")
@@ -108,6 +118,7 @@ def build(
     ids: Ids | None = None,
     crash: Crash | None = None,
     source: Source | None = None,
+    servers: Mapping[str, Server] = MappingProxyType({}),
 ) -> FastAPI:
     """The captain as an application; its parts live for as long as its lifespan.
 
@@ -116,7 +127,8 @@ def build(
         TokenFileError: The state folder can neither hold nor give the tokens.
     """
     keys, database, persona = _keys(settings), _database_url(settings), _persona(settings.persona_file)
-    refuse_unknown_tools(settings, tuple(TOOLS))
+    refuse_servers_like_tools(tuple(servers), tuple(TOOLS))
+    refuse_unknown_tools(settings, tuple(TOOLS), tuple(servers))
     time, fresh, points = clock or SystemClock(), ids or RandomIds(), crash or NoCrash()
 
     @asynccontextmanager
@@ -127,7 +139,7 @@ def build(
                 loop = make_loop(settings, time)
                 stack.push_async_callback(loop.aclose)
                 store = await _store(settings, database, stack)
-                ground = _Ground(settings, store, loop, persona, time, fresh, points, source)
+                ground = _Ground(settings, store, loop, persona, time, fresh, points, source, tuple(servers))
                 metrics = Metrics()
                 gallery = _gallery(ground, metrics, stack)
                 workshop = furnished(settings)
@@ -135,14 +147,16 @@ def build(
                 web = equipped(settings, loop.searcher)
                 stack.push_async_callback(web.aclose)
                 machine = fitted(settings, time, fresh)
-                captain, runs = _captain(ground, keys, metrics, gallery, Hands(workshop, machine, web=web))
+                fleet = Fleet.of(servers, settings, time, fresh, metrics)
+                hands = Hands(workshop, machine, web=web, servers=fleet)
+                captain, runs = _captain(ground, keys, metrics, gallery, hands)
                 app.state.draining = draining = _draining(captain, runs, settings)
                 stack.push_async_callback(draining.leave)
                 app.state.captain = captain
                 await gallery.recover()
                 await recover(runs, captain.registry, time, fresh)
                 await tried(machine, settings)
-                await _keep_tidy(captain, stack)
+                await _keep_tidy(captain, fleet, stack)
             except Exception as error:
                 app.state.refusal = error
                 raise
@@ -153,9 +167,9 @@ def build(
     return _furnished(app)
 
 
-async def _keep_tidy(captain: Captain, stack: AsyncExitStack) -> None:
+async def _keep_tidy(captain: Captain, fleet: Fleet, stack: AsyncExitStack) -> None:
     background = await stack.enter_async_context(asyncio.TaskGroup())
-    for work in (captain.keeping.retention.run(), captain.voices.run()):
+    for work in (captain.keeping.retention.run(), captain.voices.run(), fleet.run()):
         stack.callback(background.create_task(work).cancel)
 
 
@@ -204,7 +218,10 @@ def refusal(app: FastAPI) -> Exception | None:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What the captain stands on; what decides grants is read again from ``source`` where there is one."""
+    """What the captain stands on; what decides grants is read again from ``source`` where there is one.
+
+    ``servers`` are the names of those whose tools may be granted.
+    """
 
     settings: CaptainSettings
     store: Database
@@ -214,6 +231,7 @@ class _Ground:
     ids: Ids
     crash: Crash
     source: Source | None
+    servers: tuple[str, ...]
 
     @property
     def ceilings(self) -> Ceilings:
@@ -252,7 +270,7 @@ def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery, ha
     lanes, runs, deliveries = LaneStore(store, ground.terms), RunStore(store, ground.crash), DeliveryStore(store)
     held, signals, receipts = ActionStore(store), Signals(), Waiters[ActionReceipt]()
     settlements = Waiters[Settled]()
-    rulebook = Rulebook(powers(ground.settings), ground.source, tuple(TOOLS))
+    rulebook = Rulebook(powers(ground.settings), ground.source, tuple(TOOLS), ground.servers)
     shown = [tool for tool in TOOLS if tool in {*ALWAYS, FORK, *hands.tools}]
     grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings))
     calls, nursery, changes, crash = CallStore(store), ChildStore(store), ChangeStore(store), ground.crash

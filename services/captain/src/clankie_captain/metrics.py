@@ -10,6 +10,7 @@ from clankie_captain.core.pictures import POLICY, Pictures
 from clankie_captain.core.run import Usage
 from clankie_captain.core.turns import Counts
 from clankie_captain.ports import SettledRun
+from clankie_captain.ports.servers import CallOutcome
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """The format of what is exposed."""
@@ -32,6 +33,9 @@ class Metrics:
         self._tools = Counter("clankie_tool_calls", "Tool calls.", registry=self._registry)
         self._pictures = Counter(
             "clankie_pictures", "Pictures of deliveries by fate and cause.", ["fate", "cause"], registry=self._registry
+        )
+        self._served = Counter(
+            "clankie_server_calls", "Calls of tools of servers by outcome.", ["outcome"], registry=self._registry
         )
         self._took = Histogram(
             "clankie_run_seconds", "From a run's start to its end.", buckets=_SECONDS, registry=self._registry
@@ -71,6 +75,10 @@ class Metrics:
         self._pictures.labels("shown", "").inc(len(pictures.shown))
         for each in pictures.unseen:
             self._pictures.labels("omitted" if each.cause in POLICY else "unresolved", each.cause).inc()
+
+    def called(self, outcome: CallOutcome) -> None:
+        """Count a call of a server's tool that has ended."""
+        self._served.labels(outcome).inc()
 
     def replied(self, latency: timedelta) -> None:
         """Count a reply that has reached its room."""

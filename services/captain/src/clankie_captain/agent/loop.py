@@ -144,7 +144,7 @@ class PydanticLoop(Loop):
             model=model,
             deps=stretch,
             instructions=order.instructions,
-            toolsets=[toolset(order.tools)],
+            toolsets=[toolset(order.tools, order.served)],
             usage_limits=UsageLimits(request_limit=None),
         ) as run:
             async for node in run:

@@ -25,6 +25,10 @@ OTHER: Final = "tools"
 """What calls of any other tool are counted as."""
 
 
+SERVED: Final = "servers"
+"""What calls of a server's tool are counted as, whichever server it is: its name is its owner's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Activity:
     """A run's calls so far, by category, how many are under way, and when the first began (elapsed time)."""
@@ -39,10 +43,10 @@ class Activity:
         return self.running > 0
 
 
-def after(activity: Activity, tool: str, state: ToolState) -> Activity:
-    """The activity after one more call began or ended."""
+def after(activity: Activity, tool: str, state: ToolState, *, served: bool = False) -> Activity:
+    """The activity after one more call began or ended; ``served`` where the tool is a server's."""
     if state == "ended":
         return Activity(activity.began, activity.counts, max(0, activity.running - 1))
-    category = CATEGORIES.get(tool, OTHER)
+    category = SERVED if served else CATEGORIES.get(tool, OTHER)
     counts = {**activity.counts, category: activity.counts.get(category, 0) + 1}
     return Activity(activity.began, counts, activity.running + 1)

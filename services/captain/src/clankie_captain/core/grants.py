@@ -71,7 +71,10 @@ def written_out(names: Iterable[str], sets: Mapping[str, Sequence[str]]) -> froz
 
 
 def unknown_tool(
-    named: Mapping[str, Iterable[str]], sets: Mapping[str, Iterable[str]], tools: Sequence[str]
+    named: Mapping[str, Iterable[str]],
+    sets: Mapping[str, Iterable[str]],
+    tools: Sequence[str],
+    prefixes: Sequence[str] = (),
 ) -> tuple[str, str] | None:
     """The first setting that names no tool, and why: a misspelt tool that is ignored is a power that nobody has.
 
@@ -79,25 +82,30 @@ def unknown_tool(
         named: What each setting names, by the setting as its reader knows it; these may name sets.
         sets: The named sets, which hold tools alone.
         tools: Every tool there is. A name that ends in ``*`` may stand for tools that come later.
+        prefixes: What names of tools of servers begin with; which of them there are is not known before they run.
     """
     for name in sets:
-        if name in tools or name.endswith("*"):
+        if _known(name, tools, prefixes):
             return f"tool_sets.{name}", "a set has no name of a tool, nor one that ends in *; call it something else"
     for name, held in sets.items():
         for tool in held:
             if tool in sets:
                 return f"tool_sets.{name}", f"holds the set {tool}, and sets hold no sets; name its tools"
-            if not _known(tool, tools):
-                return f"tool_sets.{name}", _no_tool(tool, tools)
+            if not _known(tool, tools, prefixes):
+                return f"tool_sets.{name}", _no_tool(tool, (*tools, *_patterns(prefixes)))
     for setting, names in named.items():
         for tool in names:
-            if tool not in sets and not _known(tool, tools):
-                return setting, _no_tool(tool, (*tools, *sets))
+            if tool not in sets and not _known(tool, tools, prefixes):
+                return setting, _no_tool(tool, (*tools, *_patterns(prefixes), *sets))
     return None
 
 
-def _known(name: str, tools: Sequence[str]) -> bool:
-    return name.endswith("*") or name in tools
+def _known(name: str, tools: Sequence[str], prefixes: Sequence[str]) -> bool:
+    return name.endswith("*") or name in tools or name.startswith(tuple(prefixes))
+
+
+def _patterns(prefixes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{each}{EVERY_TOOL}" for each in prefixes)
 
 
 def _no_tool(name: str, choices: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from clankie_captain.core.exhibits import Exhibit
+from clankie_captain.core.servers import ServerTool
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 from clankie_settings.wire.attachment import Artifact
 from clankie_settings.wire.failure import FailureCode
@@ -78,7 +79,8 @@ class Order:
     """What one stretch of a run starts with.
 
     ``words`` is empty where the history ends in a request that was never answered: the run continues there.
-    ``instructions`` is the stable system part of the lane. ``tools`` names the tools that are offered, in their order.
+    ``instructions`` is the stable system part of the lane. ``tools`` names the tools that are offered, in their order;
+    ``served`` holds those of servers that are known to the run.
     """
 
     lane: LaneId
@@ -87,6 +89,7 @@ class Order:
     history: tuple[Entry, ...]
     words: tuple[Words, ...]
     tools: tuple[str, ...] = ()
+    served: tuple[ServerTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from clankie_captain.core.origin import Errand
 from clankie_captain.core.placement import Loops, placed, withdrawn
 from clankie_captain.core.turns import LiveRun, Pending
 from clankie_captain.ports import Lanes
+from clankie_settings import bounds
 from clankie_settings.ids import TurnId
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.trigger import Room, Trigger
@@ -63,17 +64,19 @@ class Grants:
         """The fingerprint of what the sender of a delivery may do now. Source: LOOP-3, LOOP-6."""
         return grant(trigger, await self._powers()).fingerprint
 
-    async def offered(self, run: LiveRun, owner: Trigger) -> tuple[str, ...]:
+    async def offered(self, run: LiveRun, owner: Trigger, served: Sequence[str] = ()) -> tuple[str, ...]:
         """The tools that a lane shows its model: in a loop those of its grant, else of all who could speak there.
+
+        Those of servers, ``served``, stand behind his own.
 
         Source: CTX-3, LANE-13, LOOP-5.
         """
         powers = await self._powers()
-        lane = run.lane.forked_from or run.lane
+        lane, tools = run.lane.forked_from or run.lane, (*self._tools, *served)
         if lane.grant is not None:
             own = grant(owner, powers)
-            return tuple(tool for tool in self._tools if own.allows(tool))
-        return offered(self._tools, owner.room, lane.authority, powers)
+            return tuple(tool for tool in tools if own.allows(tool))[: bounds.TOOLS_OFFERED]
+        return offered(tools, owner.room, lane.authority, powers)[: bounds.TOOLS_OFFERED]
 
     async def refusal(self, run: LiveRun, tool: str) -> str | None:
         """Why a run may not call a tool; None where everybody whose words it has heard may.

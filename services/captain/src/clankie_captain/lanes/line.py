@@ -175,7 +175,7 @@ class Line:
         self.event()
         self._watch(ToolUse(self._run.owner, name, state))
         began = self._activity or Activity(self._parts.clock.elapsed())
-        self._activity = after(began, name, state)
+        self._activity = after(began, name, state, served=self._parts.hands.servers.serves(name))
         if "activity" in self._repeating:
             self._show(self._working())
         self._repeat("activity", bounds.ACTIVITY_EVERY, self._working)

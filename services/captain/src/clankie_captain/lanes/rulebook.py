@@ -7,9 +7,10 @@ from typing import Final, Protocol
 
 import structlog
 
-from clankie_captain.core.grants import Powers, unknown_tool, written_out
+from clankie_captain.core.grants import MACHINE, Powers, unknown_tool, written_out
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.placement import Loops
+from clankie_captain.core.servers import prefix
 from clankie_captain.errors import ConfigurationError
 from clankie_settings.environment import SettingsError
 from clankie_settings.schema import CaptainSettings
@@ -46,10 +47,13 @@ class Rulebook:
     way at a time, and whoever asks meanwhile waits for that one.
     """
 
-    def __init__(self, first: Powers, source: Source | None, tools: Sequence[str] | None = None) -> None:
-        """Begin with ``first``; with ``tools``, settings that name another tool cannot be used."""
+    def __init__(
+        self, first: Powers, source: Source | None, tools: Sequence[str] | None = None, servers: Sequence[str] = ()
+    ) -> None:
+        """Begin with ``first``; with ``tools``, settings that name none of these or of ``servers`` cannot be used."""
         self._powers = first
         self._tools = tools
+        self._servers = servers
         self._source = source
         self._seen: Stamp | None = None
         self._complaint: str | None = None
@@ -82,7 +86,7 @@ class Rulebook:
             self._complain("settings.unreadable", type(error).__name__)
 
     async def _read(self, source: Source) -> None:
-        found = await asyncio.to_thread(_changed, source, self._seen, self._tools)
+        found = await asyncio.to_thread(_changed, source, self._seen, self._tools, self._servers)
         if found is None:
             return
         self._seen, settings = found
@@ -101,7 +105,7 @@ class Rulebook:
 
 
 def _changed(
-    source: Source, seen: Stamp | None, tools: Sequence[str] | None
+    source: Source, seen: Stamp | None, tools: Sequence[str] | None, servers: Sequence[str]
 ) -> tuple[Stamp | None, CaptainSettings | str] | None:
     """What the file says where it differs from ``seen``, or why it cannot be used; in a thread."""
     stamp = source.stamp()
@@ -112,14 +116,28 @@ def _changed(
     try:
         settings = source.captain()
         if tools is not None:
-            refuse_unknown_tools(settings, tools)
+            refuse_unknown_tools(settings, tools, servers)
     except (SettingsError, ConfigurationError) as error:
         return stamp, str(error)
     return stamp, settings
 
 
-def refuse_unknown_tools(settings: CaptainSettings, tools: Sequence[str]) -> None:
-    """Let settings pass that name only tools there are.
+def refuse_servers_like_tools(servers: Sequence[str], tools: Sequence[str]) -> None:
+    """Let servers pass whose tools no grant of his own tools could give.
+
+    Raises:
+        ConfigurationError: One is named like the beginning of a tool.
+    """
+    for name in servers:
+        tool = next((each for each in (*tools, *MACHINE) if each.startswith(prefix(name))), None)
+        if tool is not None:
+            raise ConfigurationError(
+                f"mcpServers.{name} (mcp.json): {name}_* would grant {tool} too; rename the server"
+            )
+
+
+def refuse_unknown_tools(settings: CaptainSettings, tools: Sequence[str], servers: Sequence[str] = ()) -> None:
+    """Let settings pass that name only tools there are, or that one of the servers may have.
 
     Raises:
         ConfigurationError: One names something else; the message says which, and what it may have meant.
@@ -128,7 +146,7 @@ def refuse_unknown_tools(settings: CaptainSettings, tools: Sequence[str]) -> Non
     named |= {f"rooms.{key}.tools": room.tools for key, room in settings.rooms.items() if room.tools is not None}
     named |= {f"roles.{key}.tools": each.tools for key, each in settings.roles.items()}
     named |= {f"actors.{key}.tools": each.tools for key, each in settings.actors.items()}
-    found = unknown_tool(named, settings.tool_sets, tools)
+    found = unknown_tool(named, settings.tool_sets, tools, [prefix(name) for name in servers])
     if found is not None:
         setting, reason = found
         # Of all these only the first has a variable of the environment, too.

@@ -56,6 +56,8 @@ class Runner:
         self._waited = max(parts.line.clock.now() - live.started_at, timedelta())
         self._limit: int | None = None
         self._tools: tuple[str, ...] = ()
+        # As they are now: what a server tells anew counts from the next run on. Source: LANE-13.
+        self._served = parts.line.hands.servers.tools()
 
     def cancel(self) -> None:
         """End the run as cancelled; one that has its answer already may still settle with it."""
@@ -124,7 +126,7 @@ class Runner:
         # What waited may have lost its grant since it was admitted; words that were heard are in the history already.
         if not owner.heard and (code := await grants.withdrawn(self._live, owner)) is not None:
             return Broken(code, "Withdrawn")
-        self._tools = await grants.offered(self._live, owner.trigger)
+        self._tools = await grants.offered(self._live, owner.trigger, [tool.name for tool in self._served])
         order = Order(
             lane=self._live.lane.id,
             run=self._live.run,
@@ -132,6 +134,7 @@ class Runner:
             history=history,
             words=() if owner.heard else (self._line.opening(owner),),
             tools=self._tools,
+            served=self._served,
         )
         return await self._parts.loop.think(order, self._line)
 

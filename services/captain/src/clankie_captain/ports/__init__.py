@@ -21,6 +21,7 @@ from clankie_captain.ports.rows import (
     Runs,
     Transcripts,
 )
+from clankie_captain.ports.servers import NoServers, NotServedError, ServerLog, Servers
 from clankie_captain.ports.thinking import Loop, RunLine, Vitals
 from clankie_captain.ports.web import NotFoundError, Searcher, Web
 from clankie_captain.ports.workshop import NotMadeError, PageShot, Progress, Workshop
@@ -43,9 +44,11 @@ __all__ = [
     "Leases",
     "Loop",
     "Machine",
+    "NoServers",
     "NotDoneError",
     "NotFoundError",
     "NotMadeError",
+    "NotServedError",
     "PageShot",
     "PictureLog",
     "PictureRows",
@@ -56,6 +59,8 @@ __all__ = [
     "RunLine",
     "Runs",
     "Searcher",
+    "ServerLog",
+    "Servers",
     "SettledRun",
     "Shelf",
     "Transcripts",

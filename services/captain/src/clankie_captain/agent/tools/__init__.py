@@ -16,7 +16,9 @@ from clankie_captain.agent.tools.run_command import RUN_COMMAND
 from clankie_captain.agent.tools.screenshot_page import SCREENSHOT_PAGE
 from clankie_captain.agent.tools.search_web import SEARCH_WEB
 from clankie_captain.agent.tools.send_text_update import SEND_TEXT_UPDATE
+from clankie_captain.agent.tools.served import served_tool
 from clankie_captain.agent.tools.write_file import WRITE_FILE
+from clankie_captain.core.servers import ServerTool
 
 TOOLS: Final[dict[str, Tool[Stretch]]] = {
     tool.name: tool
@@ -52,10 +54,11 @@ class Granted(WrapperToolset[Stretch]):
         return await super().call_tool(name, tool_args, ctx, tool)
 
 
-def toolset(names: Sequence[str]) -> AbstractToolset[Stretch]:
-    """These tools, in this order.
+def toolset(names: Sequence[str], served: Sequence[ServerTool] = ()) -> AbstractToolset[Stretch]:
+    """These tools, in this order; those of servers are ``served``.
 
     Raises:
         KeyError: There is no tool of this name.
     """
-    return Granted(FunctionToolset([TOOLS[name] for name in names]))
+    others = {each.name: each for each in served}
+    return Granted(FunctionToolset([TOOLS.get(name) or served_tool(others[name]) for name in names]))
