@@ -75,7 +75,8 @@ def test_services_are_read_as_they_answer_and_nothing_else_is() -> None:
     assert searxng_hits({"results": [result, result]}) == (Hit("A & B", A, "three"),)
     assert brave_hits({"type": "search", "query": {}}) == ()
     assert searxng_hits({"results": []}) == ()
-    for body in (None, [], "x", {"web": 5}, {"results": "x"}, {"error": "x"}):
+    others: tuple[object, ...] = (None, [], "x", {"web": 5}, {"results": "x"}, {"error": "x"})
+    for body in others:
         assert (brave_hits(body), searxng_hits(body)) == (None, None)
     assert hit(None, A, 5) == Hit("", A)
 

@@ -9,22 +9,16 @@ _JOINERS: Final = "\u200c\u200d"
 _SELECTORS: Final = (range(0xFE00, 0xFE0E), range(0xE0100, 0xE01F0))
 
 
-def quoted(text: str, name: str, delimiter: str) -> str:
-    """Text of a file as the model reads it; ``delimiter`` is random and new for each.
-
-    Raises:
-        ValueError: The delimiter occurs in it; take another.
-    """
-    return _between("file", {"path": name}, text, delimiter)
-
-
 def fenced(kind: str, labels: Mapping[str, str], text: str, fresh: Callable[[], str]) -> str:
-    """Text from outside as the model reads it, with what is said of it; ``fresh`` makes a random delimiter."""
-    while True:
-        try:
-            return _between(kind, labels, text, fresh())
-        except ValueError:
-            continue
+    """Text from outside as the model reads it, with what is said of it.
+
+    ``fresh`` makes random delimiters, of which the first is taken that occurs in none of it.
+    """
+    said = "".join(f" {name}={json.dumps(value, ensure_ascii=True)}" for name, value in labels.items())
+    delimiter = fresh()
+    while delimiter in text or delimiter in said:
+        delimiter = fresh()
+    return f"<<<{kind}-{delimiter}{said}\n{text}\n{delimiter}>>>"
 
 
 def visible(text: str) -> str:
@@ -39,10 +33,3 @@ def _hidden(char: str) -> bool:
     if char in "\n\t" or char in _JOINERS:
         return False
     return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co") or any(ord(char) in each for each in _SELECTORS)
-
-
-def _between(kind: str, labels: Mapping[str, str], text: str, delimiter: str) -> str:
-    said = "".join(f" {name}={json.dumps(value, ensure_ascii=True)}" for name, value in labels.items())
-    if delimiter in text or delimiter in said:
-        raise ValueError("the delimiter occurs in it")
-    return f"<<<{kind}-{delimiter}{said}\n{text}\n{delimiter}>>>"
