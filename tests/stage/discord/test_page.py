@@ -1,5 +1,6 @@
 """The page: what it is made of, and what a person sees and does on it."""
 
+import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator
@@ -7,7 +8,7 @@ from importlib import resources
 
 import aiohttp
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Page, Route, async_playwright, expect
 
 from clankie_stage.app import Stage
 from clankie_stage.discord.happenings import Draft
@@ -64,6 +65,28 @@ async def page(stage: Stage) -> AsyncIterator[Page]:
         yield opened
         await browser.close()
     assert complaints == []
+
+
+@needs_browser
+async def test_enter_pressed_again_while_words_are_on_their_way_sends_them_once(stage: Stage, page: Page) -> None:
+    arrived, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(route: Route) -> None:
+        arrived.set()
+        await go_on.wait()
+        await route.continue_()
+
+    await page.route("**/_stage/say", slowly)
+    await page.fill("#words", "once, please")
+    await page.press("#words", "Enter")
+    await arrived.wait()
+    await page.press("#words", "Enter")
+    go_on.set()
+    await expect(page.locator("#words")).to_have_value("")
+    await page.fill("#words", "and then")
+    await page.press("#words", "Enter")
+    said = await stage.control.wait_messages(count=2)
+    assert [each["content"] for each in said] == ["once, please", "and then"]
 
 
 @needs_browser

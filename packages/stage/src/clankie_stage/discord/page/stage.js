@@ -5,7 +5,7 @@ import { node, plain } from "/text.js";
 
 const TYPING_MS = 10_000;
 const at = (id) => document.getElementById(id);
-const state = { world: null, about: null, room: null, speaker: null, messages: [], reply: null, edit: null, files: [], typing: new Map(), unread: new Map(), late: [] };
+const state = { world: null, about: null, room: null, speaker: null, messages: [], reply: null, edit: null, files: [], typing: new Map(), unread: new Map(), late: [], sending: false };
 
 const names = {
   user: (id) => state.world.users.find((user) => user.id === id)?.display_name ?? "unknown-user",
@@ -188,6 +188,13 @@ function mentioning(text) {
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 const readable = (text) => text.replace(/<@!?(\d+)>/g, (_, id) => "@" + names.user(id));
 
+// Whoever presses Enter again while a file is on its way has sent it once.
+async function sendOnce() {
+  if (state.sending) return;
+  state.sending = true;
+  try { await send(); } finally { state.sending = false; }
+}
+
 async function send() {
   const text = mentioning(at("words").value.trim());
   if (state.edit) {
@@ -319,7 +326,7 @@ function leave() {
 function writing(event) {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
-    attempt(send);
+    attempt(sendOnce);
   } else if (event.key === "ArrowUp" && !event.altKey && !at("words").value) {
     const own = state.messages.findLast((message) => message.author.id === state.speaker.id);
     if (own) { event.preventDefault(); acts.edit(own); }
@@ -340,7 +347,7 @@ function anywhere(event) {
   }
 }
 
-at("composer").addEventListener("submit", (event) => { event.preventDefault(); attempt(send); });
+at("composer").addEventListener("submit", (event) => { event.preventDefault(); attempt(sendOnce); });
 at("words").addEventListener("keydown", writing);
 at("words").addEventListener("input", grow);
 at("words").addEventListener("paste", (event) => { if (event.clipboardData.files.length) { event.preventDefault(); attach(event.clipboardData.files); } });
