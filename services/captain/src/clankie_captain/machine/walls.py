@@ -71,7 +71,7 @@ def reins(most: Most) -> tuple[str, ...]:
     return (
         "prlimit", f"--nproc={most.processes}", f"--as={most.each_claim}", f"--nofile={most.each_files}",
         f"--fsize={most.each_file_bytes}", f"--cpu={cpu}:{cpu + 1}", "--core=0", "--memlock=0", "--msgqueue=0", "--",
-        "choom", "--adjust", "1000", "--", "nice", "-n", "10",
+        "choom", "--adjust", "1000", "--", "nice", "-n", "5",
     )  # fmt: skip
 
 

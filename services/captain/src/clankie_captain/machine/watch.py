@@ -15,6 +15,9 @@ from clankie_settings.clock import Clock
 LOOKS_EVERY: Final = timedelta(milliseconds=100)
 """How often processes are looked at: a hog fills less than half a gigabyte meanwhile."""
 
+SCAFFOLD: Final = 4
+"""Processes among them that hold the walls up."""
+
 MEASURES_EVERY: Final = timedelta(milliseconds=250)
 """How often the workspace is measured."""
 
@@ -89,7 +92,7 @@ def memory() -> Room:
 
 def _loaded(kindred: Callable[[], list[int]], most: Most) -> Stop | None:
     found = kindred()
-    return overloaded(len(found), kin.filled(found), memory(), most)
+    return overloaded(len(found) - SCAFFOLD, kin.filled(found), memory(), most)
 
 
 def _filled(root: Path, before: Held, most: Most) -> Stop | None:

@@ -1,0 +1,47 @@
+"""When a command is ended by what it takes of the machine."""
+
+import pytest
+
+from clankie_captain.core.machine import Held, Most, Room, Stop, overfull, overloaded
+
+pytestmark = pytest.mark.requirement("GRANT-4")
+
+MOST = Most(processes=4, memory=100, disk=100, entries=10, spare_memory=50, spare_disk=50)
+AMPLE = Room(1000, 900)
+EMPTY = Held(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("processes", "memory", "room", "stop"),
+    [
+        (4, 100, AMPLE, None),
+        (5, 0, AMPLE, "processes"),
+        (1, 101, AMPLE, "memory"),
+        (1, 0, Room(1000, 49), "machine"),
+        (1, 0, Room(80, 10), None),  # an eighth of a small machine is enough
+        (1, 0, Room(80, 9), "machine"),
+        (1, 0, Room(0, 0), None),  # nobody tells
+    ],
+)
+def test_processes_end_a_command_beyond_its_bounds_and_where_the_machine_runs_short(
+    processes: int, memory: int, room: Room, stop: Stop | None
+) -> None:
+    assert overloaded(processes, memory, room, MOST) == stop
+
+
+@pytest.mark.parametrize(
+    ("held", "before", "room", "stop"),
+    [
+        (Held(100, 10), EMPTY, AMPLE, None),
+        (Held(101, 1), EMPTY, AMPLE, "disk"),
+        (Held(1, 11), EMPTY, AMPLE, "disk"),
+        (Held(500, 50), Held(500, 50), AMPLE, None),  # too full already: it may be emptied
+        (Held(501, 50), Held(500, 50), AMPLE, "disk"),
+        (Held(500, 51), Held(500, 50), AMPLE, "disk"),
+        (Held(1, 1, seen=False), EMPTY, AMPLE, "blind"),
+        (Held(1, 1), EMPTY, Room(1000, 49), "machine"),
+        (Held(1, 1), EMPTY, Room(100, 10), None),
+    ],
+)
+def test_a_full_workspace_ends_a_command(held: Held, before: Held, room: Room, stop: Stop | None) -> None:
+    assert overfull(held, before, room, MOST) == stop
