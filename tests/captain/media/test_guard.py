@@ -38,6 +38,48 @@ EVERYWHERE = {
 }
 
 
+REFUSED = [
+    "file:///etc/passwd",
+    "ftp://public.example/",
+    "gopher://public.example/",
+    "data:image/png;base64,AAAA",
+    "public.example/a.png",
+    "//public.example/a.png",
+    "https:///a.png",
+    "https://name:word@public.example/",
+    "https://@public.example/",
+    "https://public.example\\@here.example/",
+    "https://public.example:8443/",
+    "http://public.example:22/",
+    "https://public.example%2ehere.example/",
+    "https://public.example /",
+    "https://\u2460\u2461\u2466.\u24ea.\u24ea.\u2460/",
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0177.0.0.1/",
+    "http://0.0.0.0/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[fe80::1%25eth0]/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://localhost/",
+    "http://localhost./",
+    "http://here.example/",
+    "http://here6.example/",
+    "http://mapped.example/",
+    "http://metadata.example/",
+    "http://private.example/",
+    "http://mixed.example/",
+]
+"""Addresses that are not of the public web, each spelled by somebody who tries something."""
+
+
 class Lookups:
     """A resolver that says what a test wants, and counts how often it is asked."""
 
@@ -80,48 +122,7 @@ async def ask(address: str, listener: Listener, lookups: Lookups | None = None) 
     return recorded.requests[-1]
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "file:///etc/passwd",
-        "ftp://public.example/",
-        "gopher://public.example/",
-        "data:image/png;base64,AAAA",
-        "public.example/a.png",
-        "//public.example/a.png",
-        "https:///a.png",
-        "https://name:word@public.example/",
-        "https://@public.example/",
-        "https://public.example\\@here.example/",
-        "https://public.example:8443/",
-        "http://public.example:22/",
-        "https://public.example%2ehere.example/",
-        "https://public.example /",
-        "https://\u2460\u2461\u2466.\u24ea.\u24ea.\u2460/",
-        "http://127.0.0.1/",
-        "http://127.1/",
-        "http://2130706433/",
-        "http://0x7f000001/",
-        "http://0177.0.0.1/",
-        "http://0.0.0.0/",
-        "http://[::1]/",
-        "http://[::]/",
-        "http://[::ffff:127.0.0.1]/",
-        "http://[::ffff:7f00:1]/",
-        "http://[64:ff9b::7f00:1]/",
-        "http://[2002:7f00:1::]/",
-        "http://[fe80::1%25eth0]/",
-        "http://169.254.169.254/latest/meta-data/",
-        "http://localhost/",
-        "http://localhost./",
-        "http://here.example/",
-        "http://here6.example/",
-        "http://mapped.example/",
-        "http://metadata.example/",
-        "http://private.example/",
-        "http://mixed.example/",
-    ],
-)
+@pytest.mark.parametrize("address", REFUSED)
 async def test_nothing_but_the_public_web_is_connected_to(address: str, door: Listener) -> None:
     with pytest.raises(RefusedAddressError) as refused:
         await ask(address, door)

@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
+from http.cookiejar import DefaultCookiePolicy
 from ipaddress import ip_address
 from typing import Final
 
@@ -127,13 +128,16 @@ def guarded_client(
 
     A caller that follows redirects asks again with the next address, which is judged anew.
     """
-    return httpx2.AsyncClient(
+    client = httpx2.AsyncClient(
         transport=transport,
         trust_env=False,
         follow_redirects=False,
         headers=headers,
         timeout=httpx2.Timeout(within.total_seconds(), connect=CONNECT_WITHIN.total_seconds()),
     )
+    # One client serves every room: what a host gave in one of them must not come along from another.
+    client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
+    return client
 
 
 def _to(request: httpx2.Request, place: IpAddress) -> httpx2.Request:

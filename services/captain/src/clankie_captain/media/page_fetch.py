@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import httpx2
 
+from clankie_captain.core.addresses import unreadable
 from clankie_captain.core.pages import HEAD_BYTES, PageForm, charset_of, form_of
 from clankie_captain.errors import RefusedAddressError
 from clankie_captain.media.guard import guarded_client, read_address
@@ -81,8 +82,7 @@ class PageFetch:
             async with self._client.stream("GET", url) as response:
                 progress()
                 if response.has_redirect_location:
-                    # What is connected to next is read and judged by the guard as if somebody had named it.
-                    url = read_address(str(url.join(spelled(response.headers["Location"]))))
+                    url = _next(url, spelled(response.headers["Location"]))
                     continue
                 return await _page(response, progress)
         raise PageError("the address leads from one to the next without an end")
@@ -94,6 +94,14 @@ def spelled(address: str) -> str:
     if found is None:
         return quote(address.strip(), safe="%/:?#[]@!$&'()*+,;=~")
     return found[1] + quote(found[2], safe="%/:?#[]@!$&'()*+,;=~\\")
+
+
+def _next(url: httpx2.URL, place: str) -> httpx2.URL:
+    """Where a redirect leads; it is read and judged as if somebody had named it."""
+    refusal = unreadable(place)
+    if refusal is not None:
+        raise RefusedAddressError(refusal)
+    return read_address(str(url.join(place)))
 
 
 async def _page(response: httpx2.Response, progress: Callable[[], None]) -> Fetched:
