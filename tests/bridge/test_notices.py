@@ -4,9 +4,12 @@ import pytest
 
 from clankie_bridge.core.notices import notice
 from clankie_settings.schema import RoomSettings
+from clankie_settings.wire.action import Post
 from clankie_settings.wire.failure import FailureCode
+from clankie_settings.wire.receipt import ActionReceipt
+from clankie_settings.wire.trigger import Room
 from clankie_stage.app import Stage
-from clankie_stage.discord.scenery import GENERAL_ID, GUILD_ID
+from clankie_stage.discord.scenery import GENERAL_ID, GUILD_ID, RANDOM_ID
 from tests.bridge.conftest import StartBridge
 from tests.bridge.loopback_captain import LoopbackCaptain, failed, replied
 
@@ -46,6 +49,12 @@ async def test_a_room_without_notices_gets_a_receipt_and_no_words(
     elsewhere = stage.control.say("Ann", "Clankie?", room="random")["id"]
     (receipt,) = await captain.until_receipts(elsewhere)
     assert receipt.message_id is not None
+    here = Room(platform="discord", guild_id=GUILD_ID, channel_id=GENERAL_ID)
+    there = here.model_copy(update={"channel_id": RANDOM_ID})
+    captain.act(Post(action_id="p1", delivery_id="d1", room=here, text="it failed", notice=True), 1)
+    assert (await captain.until_acknowledged("p1")) == ActionReceipt(ok=False, code="notices_off")
+    captain.act(Post(action_id="p2", delivery_id="d2", room=there, text="it failed", notice=True), 2)
+    assert (await captain.until_acknowledged("p2")).ok
     assert not [each for each in stage.control.messages() if each["author"].get("bot")]
 
 

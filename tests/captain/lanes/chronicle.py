@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sqlalchemy import Connection, text
 
-from clankie_captain.core.children import FORK, WORDLESS
+from clankie_captain.core.children import FORK, UNTOLD, WORDLESS
 from clankie_captain.core.grants import MACHINE, Powers, grant
 from clankie_captain.core.lane import LaneKey, one_shots_beside
 from clankie_captain.core.placement import withdrawn
@@ -179,6 +179,9 @@ class Chronicle:
             told = row.is_errand or (row.is_report and row.trigger.room.platform == "console")
             if row.result is not None and not told and (isinstance(row.result, Replied) or is_spoken(row.result)):
                 yield self.answers[row.result.run_id or ""]
+            elif isinstance(row.result, Failed) and row.is_report and not told:
+                joined = (each.result for each in self.rows.values() if each.run == row.run and each.owed)
+                yield from () if any(isinstance(each, Failed) for each in joined) else (UNTOLD,)
 
     def _begun(self, first: Seen) -> None:
         passed = [

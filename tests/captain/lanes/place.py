@@ -6,7 +6,7 @@ The real desk, registry, runner and store run on a real database; only the loop 
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -39,12 +39,15 @@ TOOLS = ("read_page", "read_file", "fork")
 SAYS = (Say("words"), Say("[[stay-silent]]"), Say(None))
 BREAKS = (Fail(FailureCode.CAPTAIN_MODEL_FAILED), Explode())
 GIVEN = st.sampled_from([frozenset[str](), frozenset({"fork"}), frozenset({"fork", "read_page"})])
-POWERS = st.builds(
+EVEN = Powers(everyone=frozenset({"fork", "read_page"}))
+UNEVEN = st.builds(
     Powers,
     st.builds(Trust, st.frozensets(st.sampled_from(SPEAKERS[1:])), st.sampled_from([frozenset[str](), {HERE}])),
     GIVEN,
     actors=st.dictionaries(st.sampled_from(SPEAKERS), GIVEN),
 )
+# Often alike for all: only then one waits for another in a loop.
+POWERS = st.sampled_from((EVEN, Powers(), None)).flatmap(lambda each: UNEVEN if each is None else st.just(each))
 
 PICK, ACTOR, VOICE, YES = st.integers(0, 9), st.sampled_from(SPEAKERS), st.sampled_from(EARS), st.booleans()
 STEPS: dict[str, tuple[int, dict[str, st.SearchStrategy[Any]]]] = {
@@ -53,13 +56,13 @@ STEPS: dict[str, tuple[int, dict[str, st.SearchStrategy[Any]]]] = {
     "utter": (1, {"actor": ACTOR, "voice": VOICE}),
     "ask": (1, {"delivery": st.sampled_from((None, "steer", "queue"))}),
     "reach_a_boundary": (4, {"pick": PICK}),
-    "call_a_tool": (3, {"pick": PICK, "tool": st.sampled_from(TOOLS)}),
+    "call_tools": (4, {"pick": PICK}),
     "fork": (3, {"pick": PICK}),
     "end": (6, {"pick": PICK, "end": st.sampled_from((SAYS[0], *SAYS, *BREAKS)), "late": YES}),
     "hold": (3, {"voice": VOICE, "ttl": st.sampled_from((TTL, TTL, timedelta()))}),
     "acknowledge": (2, {"pick": PICK, "ok": YES}),
     "turn_the_clock": (1, {"change": st.sampled_from((5, 10, 20, -3, -3600)), "look": YES}),
-    "change_powers": (2, {"powers": POWERS}),
+    "change_powers": (3, {"powers": POWERS}),
     "change": (2, {"pick": PICK, "how": st.sampled_from(("again", "edit", "withdraw", "cancel"))}),
     "cancel_a_child": (1, {"pick": PICK}),
     "die": (1, {}),
@@ -131,10 +134,12 @@ class Place(RuleBasedStateMachine):
             self.write(ANN)
         return self._parked[sorted(self._parked)[pick % len(self._parked)]]
 
-    @initialize(loop=YES, powers=POWERS, held=YES)
-    def begin(self, loop: bool, powers: Powers, held: bool = False) -> None:
+    @initialize(loop=YES, powers=POWERS, held=YES, writers=st.lists(ACTOR, max_size=3))
+    def begin(self, loop: bool, powers: Powers, held: bool = False, writers: Sequence[str] = ()) -> None:
         self._loops, self._powers = Loops(everywhere=loop), powers
         self._do(self._start())
+        for actor in writers:
+            self.write(actor)
         if held:
             self.hold()
 
@@ -217,10 +222,11 @@ class Place(RuleBasedStateMachine):
 
         self._do(work())
 
-    def call_a_tool(self, pick: int = 0, tool: str = "read_page") -> None:
+    def call_tools(self, pick: int = 0) -> None:
         thought = self._pick(pick)
-        done = self._do(thought.do(Ask(tool))) is None
-        assert done == self._known.may_call(thought.order.run, tool), "a call beyond what all of them may"
+        for tool in TOOLS:
+            done = self._do(thought.do(Ask(tool))) is None
+            assert done == self._known.may_call(thought.order.run, tool), "a call beyond what all of them may"
 
     def fork(self, pick: int = 0) -> None:
         thought = self._pick(pick)

@@ -16,9 +16,10 @@ from clankie_captain.core.run import UpdateOutcome
 from clankie_captain.store import tables
 from clankie_settings import bounds
 from clankie_settings.ids import ChildId
+from clankie_settings.wire.action import Post
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Replied
-from tests.captain.lanes.fakes import Ask, Boundary, Fork, Say, StillClock, Thought, Update, Write
+from tests.captain.lanes.fakes import Ask, Boundary, Fail, Fork, Say, StillClock, Thought, Update, Write
 from tests.captain.lanes.house import DISCORD, OWNER, House, house
 
 pytestmark = pytest.mark.requirement("LOOP-6")
@@ -318,7 +319,31 @@ async def test_what_came_of_a_child_stays_with_the_loop_that_forked_it(path: Pat
         told = await captain.result(f"report-{name}")
         assert isinstance(told, Failed)
         assert told.code == FailureCode.ROOM_LOOP_GRANT_CHANGED
-        assert await posts(captain) == []
+        assert await posts(captain) == [children.UNTOLD]
+
+
+@pytest.mark.requirement("ROOM-8")
+@pytest.mark.parametrize("joins", [False, True])
+async def test_the_room_is_told_once_where_what_came_of_a_child_could_not_be(path: Path, joins: bool) -> None:
+    async with house(path, powers=MAY) as captain:
+        parent, child = await forked(captain)
+        await parent.do(Say("I am at it."))
+        await captain.result("m1")
+        await child.do(Say("It is Tuesday."))
+        report = await captain.thought()
+        if joins:
+            await captain.say("m2", "and?", actor=BOB)
+            await report.do(Boundary())
+        await report.do(Fail(FailureCode.CAPTAIN_MODEL_FAILED, "the provider's own words"))
+        await captain.result(report.heard[0][0].delivery)
+        if joins:
+            # Whoever had joined is owed that word as any other failed turn is.
+            failed = await captain.result("m2")
+            assert (failed.state, failed.owed, await posts(captain)) == ("failed", True, [])
+            return
+        (action,) = await captain.actions.pending(DISCORD, 0)
+        told = Post.model_validate_json(action.payload)
+        assert (told.text, told.notice, told.reply_to) == (children.UNTOLD, True, "m1")
 
 
 async def test_a_one_shot_hears_of_its_child_itself(path: Path) -> None:

@@ -20,9 +20,7 @@ from clankie_captain.lanes import grants as authority
 from clankie_captain.store import arrivals, forks, runs, speech
 from clankie_captain.store.engine import Database
 from clankie_settings.ids import PresenceId
-from tests.captain.lanes.place import ANN, BOB, OWNER, Place
-
-EVEN = Powers(everyone=frozenset({"fork", "read_page"}))
+from tests.captain.lanes.place import ANN, BOB, EVEN, OWNER, Place
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,7 +61,7 @@ ALOUD: list[Step] = [("begin", False, EVEN), ("hold",), ("write", ANN), ("end",)
 BOTH: list[Step] = [("begin", False, EVEN), ("hold",), ("utter", ANN), ("write", BOB), ("reach_a_boundary",), ("end",)]
 REPORT: list[Step] = [("begin", False, EVEN), ("write", ANN), ("fork",), ("end", 1), ("reach_a_boundary",)]
 UNEVEN = Powers(everyone=frozenset({"fork"}), actors={ANN: frozenset({"read_page"})})
-ALONE: list[Step] = [("begin", False, Powers()), ("write", ANN), ("call_a_tool",)]
+ALONE: list[Step] = [("begin", False, Powers()), ("write", ANN), ("call_tools",)]
 TOGETHER: list[Step] = [("begin", False, UNEVEN), ("write", ANN), ("write", BOB), ("reach_a_boundary",)]
 
 
@@ -107,12 +105,12 @@ FAULTS: list[tuple[list[Step], tuple[ModuleType, str, Any], str]] = [
     ([*TURNS, ("end",)], (runs, "follow", _nothing), "waits for nothing"),
     ([*LANE, ("end",)], (runs, "settlement", _deaf), "never heard"),
     (
-        [("begin", False, Powers()), ("write", ANN), ("call_a_tool",)],
+        [("begin", False, Powers()), ("write", ANN), ("call_tools",)],
         (authority, "refused_by", _nothing),
         "beyond what all",
     ),
-    ([*TOGETHER, ("call_a_tool",)], (authority, "refused_by", _first_alone), "beyond what all"),
-    ([*TOGETHER, ("fork",), ("call_a_tool", 1)], (forks, "speakers", _nobody), "beyond what all"),
+    ([*TOGETHER, ("call_tools",)], (authority, "refused_by", _first_alone), "beyond what all"),
+    ([*TOGETHER, ("fork",), ("call_tools", 1)], (forks, "speakers", _nobody), "beyond what all"),
     (REPORT, (children, "report", _steering), "nobody wrote has steered"),
     (REPORT, (forks, "tell", _nothing), "lost"),
     ([*ALOUD, ("acknowledge",)], (speech, "spoken", _unspoken), "no way, or two"),

@@ -61,7 +61,10 @@ class React(WireModel):
 
 
 class Post(WireModel):
-    """Words nobody waits for: the reply to a delivery of the captain's own."""
+    """Words nobody waits for: the reply to a delivery of the captain's own.
+
+    ``notice`` says that there is none: a room that wants no notices is spared it. Source: ROOM-8.
+    """
 
     name: ClassVar = "post"
     stored: ClassVar = True
@@ -71,6 +74,7 @@ class Post(WireModel):
     reply_to: Id | None = None
     text: Annotated[Text, Field(min_length=1, max_length=bounds.REPLY_CHARS)]
     artifacts: Annotated[tuple[Artifact, ...], Field(max_length=bounds.ARTIFACTS)] = ()
+    notice: bool = False
 
 
 class Speak(WireModel):

@@ -26,7 +26,7 @@ from clankie_bridge.desk.myself import Myself
 from clankie_bridge.desk.posting import Posting
 from clankie_bridge.desk.reading import Reading
 from clankie_bridge.desk.resumption import Resumption
-from clankie_bridge.desk.room import Rooms
+from clankie_bridge.desk.room import Room, Rooms
 from clankie_bridge.desk.screening import Screening
 from clankie_bridge.desk.signals import Progress, Signals
 from clankie_bridge.desk.standing import Standing
@@ -147,12 +147,16 @@ class Assembly:
             common.presence,
         )
 
+    def _notices(self, common: _Common) -> Callable[[Room], bool]:
+        """Which rooms want to be told where no answer comes. Source: ROOM-8."""
+        return switched(common.directory, {key: room.notices for key, room in self.settings.rooms.items()})
+
     def _waiting(self, common: _Common, posting: Posting, tasks: Tasks) -> Waiting:
         return Waiting(
             captain=common.captain,
             patience=common.patience,
             posting=posting,
-            notices=switched(common.directory, {key: room.notices for key, room in self.settings.rooms.items()}),
+            notices=self._notices(common),
             cards=common.cards,
             deliveries=common.deliveries,
             evidence=self.evidence,
@@ -326,5 +330,6 @@ class Assembly:
             tasks=common.tasks,
             crash=self.crash,
             log=self.log,
+            notices=self._notices(common),
             stands=common.standing.held,
         )

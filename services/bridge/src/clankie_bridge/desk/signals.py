@@ -17,8 +17,9 @@ from clankie_bridge.core.render import Words
 from clankie_bridge.desk.cards import Cards
 from clankie_bridge.desk.deliveries import Deliveries
 from clankie_bridge.desk.posting import Extra, Posting, said
-from clankie_bridge.desk.room import Delivery, Rooms
+from clankie_bridge.desk.room import Delivery, Room, Rooms
 from clankie_bridge.desk.tasks import Tasks
+from clankie_bridge.desk.waiting import NOTICES_OFF
 from clankie_bridge.errors import CaptainAway, CaptainError, CaptainRefuses
 from clankie_bridge.ports import Actions, Captain, Indicator, Log, Signal, Surface
 from clankie_settings import bounds
@@ -85,6 +86,7 @@ class Signals:
         tasks: Tasks,
         crash: Crash,
         log: Log,
+        notices: Callable[[Room], bool],
         stands: Callable[[], Awaitable[Lease]],
     ) -> None:
         self._actions = actions
@@ -100,6 +102,7 @@ class Signals:
         self._tasks = tasks
         self._crash = crash
         self._log = log
+        self._notices = notices
         self._stands = stands
         self._inherited = 0
         self._done: OrderedDict[str, ActionReceipt | None] = OrderedDict()
@@ -214,6 +217,8 @@ class Signals:
 
     async def _post(self, action: Post, sequence: int | None) -> ActionReceipt:
         room = self._rooms.at(action.room.channel_id, action.room.guild_id)
+        if action.notice and not self._notices(room):
+            return ActionReceipt(ok=False, code=NOTICES_OFF)
         async with room.door:
             return await self._posting.words(
                 Extra(

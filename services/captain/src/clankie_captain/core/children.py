@@ -31,6 +31,9 @@ FULL: Final = (
 WORDLESS: Final = "It ended without words."
 """What is reported of a child that had nothing to say."""
 
+UNTOLD: Final = "The work that I had in the background has ended, but I failed to tell you of it. Please ask me again."
+"""What a room reads where the turn fails that was to tell of a child's end. Source: ROOM-8."""
+
 
 @dataclass(frozen=True, slots=True)
 class Calls:
