@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -77,13 +77,15 @@ class Connection:
         return await self._client.session.send_request(request, _ANSWER, progress_callback=moved)
 
     async def heed(self, changed: Callable[[], None]) -> None:
-        """Say whenever its tools have changed, where it speaks the version that has to be asked for it."""
-        try:
+        """Say whenever its tools have changed, and when it stops telling so.
+
+        That is for servers of the version that has to be asked for it; the older ones tell it unasked.
+        """
+        with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
             async with self._client.listen(tools_list_changed=True) as events:
                 async for _ in events:
                     changed()
-        except (MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
-            return
+        changed()
 
 
 @asynccontextmanager

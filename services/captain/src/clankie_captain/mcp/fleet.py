@@ -20,7 +20,7 @@ from clankie_settings.schema import CaptainSettings
 from clankie_settings.servers import Server
 
 if TYPE_CHECKING:
-    from clankie_captain.mcp.keeper import Keeper, Pace
+    from clankie_captain.mcp.keeper import Keeper, Pace, State
 
 FILE: Final = "mcp-tools.json"
 """Where in the state folder it is kept what servers have last told of their tools."""
@@ -50,7 +50,7 @@ class Fleet(Servers):
         self._prefixes = tuple(prefix(name) for name in servers)
         self._known: Known = {name: tools for name, tools in _read(file).items() if name in servers} if servers else {}
         self._keepers = _keepers(self, servers, clock, log, pace)
-        self._tools = self._sorted()
+        self._tools = _sorted(self._known)
 
     @classmethod
     def of(
@@ -70,6 +70,11 @@ class Fleet(Servers):
         async with asyncio.TaskGroup() as group:
             for keeper in self._keepers.values():
                 group.create_task(keeper.run())
+
+    @property
+    def states(self) -> dict[str, "State"]:
+        """How each server stands."""
+        return {name: keeper.state for name, keeper in self._keepers.items()}
 
     def tools(self) -> tuple[ServerTool, ...]:
         """Every tool that is known, by name."""
@@ -94,20 +99,23 @@ class Fleet(Servers):
         found = await asyncio.to_thread(adopted, name, told)
         if found.tools == self._known.get(name):
             return
-        self._known = {**self._known, name: found.tools}
-        self._tools = self._sorted()
         _log.info("server.tools", server=name, tools=len(found.tools), left_out=dict(found.left_out))
         async with self._writing:
+            known = {**self._known, name: found.tools}
             try:
-                await asyncio.to_thread(_write, self._file, self._known)
+                # Before any run is shown them, so that what runs see outlives this process.
+                await asyncio.to_thread(_write, self._file, known)
             except OSError as error:
                 _log.warning("server.tools_not_kept", cause=type(error).__name__)
-
-    def _sorted(self) -> tuple[ServerTool, ...]:
-        return tuple(sorted((tool for tools in self._known.values() for tool in tools), key=lambda tool: tool.name))
+            self._known = known
+            self._tools = _sorted(known)
 
     def _fresh(self) -> str:
         return self._ids.new("k").removeprefix("k_")[:12]
+
+
+def _sorted(known: Known) -> tuple[ServerTool, ...]:
+    return tuple(sorted((tool for tools in known.values() for tool in tools), key=lambda tool: tool.name))
 
 
 def _keepers(

@@ -110,6 +110,8 @@ class Keeper:
         try:
             return words(await connection.call(tool, arguments, progress))
         except MCPError as error:
+            # It may be its word, or all that is left of it.
+            self._stirred.set()
             if error.code != CONNECTION_CLOSED:
                 return Words(error.message, failed=True)
         except TimeoutError:

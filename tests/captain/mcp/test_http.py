@@ -1,0 +1,228 @@
+"""Servers at an address: the protocol's own server on loopback, what changes in it, and answers that go too far."""
+
+import asyncio
+import gzip
+import json
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from clankie_captain.mcp.connection import connected
+from clankie_captain.ports.servers import NotServedError
+from clankie_settings.servers import HttpServer
+from tests.captain.mcp.conftest import eventually, kept
+
+pytestmark = pytest.mark.requirement("GRANT-1")
+
+
+class Hands:
+    """What the server's tools touch."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+
+def server(hands: Hands) -> MCPServer:
+    made = MCPServer("ours", log_level="CRITICAL")
+
+    @made.tool()
+    async def echo(words: str) -> str:
+        """Say it again."""
+        return words
+
+    @made.tool()
+    async def slow(ctx: Context) -> str:
+        """Take some steps."""
+        for step in range(3):
+            await ctx.report_progress(step, 3)
+        return "at last"
+
+    @made.tool()
+    async def hang() -> str:
+        """Never answer."""
+        hands.begun.set()
+        try:
+            return await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            hands.cancelled.set()
+            raise
+
+    @made.tool()
+    async def grow(ctx: Context) -> str:
+        """Have one tool more."""
+        made.add_tool(fresh)
+        await ctx.notify_tools_changed()
+        return "grown"
+
+    async def fresh() -> str:
+        return "fresh"
+
+    _ = (echo, slow, hang, grow)
+    return made
+
+
+@asynccontextmanager
+async def served(app: ASGIApp, port: int = 0) -> AsyncGenerator[int]:
+    """An application at a port of loopback."""
+    with socket.create_server(("127.0.0.1", port)) as door:
+        config = uvicorn.Config(
+            app, log_config=None, log_level="critical", access_log=False, timeout_graceful_shutdown=1, lifespan="auto"
+        )
+        running = uvicorn.Server(config)
+        task = asyncio.create_task(running.serve(sockets=[door]))
+        try:
+            await eventually(lambda: running.started)
+            yield door.getsockname()[1]
+        finally:
+            running.should_exit = True
+            await task
+
+
+def at(port: int, **headers: str) -> HttpServer:
+    return HttpServer(url=f"http://127.0.0.1:{port}/mcp", headers=headers)
+
+
+@pytest.mark.parametrize("json_response", [False, True], ids=["streams", "documents"])
+async def test_a_server_at_an_address_is_used(tmp_path: Path, json_response: bool) -> None:
+    app = server(Hands()).streamable_http_app(json_response=json_response)
+    async with served(app) as port, kept(tmp_path, {"ours": at(port)}) as servers:
+        await servers.knows("ours_echo")
+        assert servers.names == ["ours_echo", "ours_grow", "ours_hang", "ours_slow"]
+        assert "\nhello\n" in await servers.call("ours_echo", words="hello")
+        assert "first 32000 of 1000000" in await servers.call("ours_echo", words="x" * 1_000_000)
+        assert "says that this failed" in await servers.call("ours_echo", wrong=1)
+        assert "at last" in await servers.call("ours_slow")
+        assert servers.signs == (0 if json_response else 3)
+
+
+async def test_a_list_that_changed_at_an_address_is_known_at_once(tmp_path: Path) -> None:
+    async with served(server(Hands()).streamable_http_app()) as port, kept(tmp_path, {"ours": at(port)}) as servers:
+        await servers.knows("ours_grow")
+        await servers.call("ours_grow")
+        await servers.knows("ours_fresh")
+
+
+async def test_a_call_that_is_called_off_is_called_off_at_an_address_too(tmp_path: Path) -> None:
+    hands = Hands()
+    async with served(server(hands).streamable_http_app()) as port, kept(tmp_path, {"ours": at(port)}) as servers:
+        await servers.knows("ours_hang")
+        call = asyncio.create_task(servers.call("ours_hang"))
+        await hands.begun.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await asyncio.wait_for(hands.cancelled.wait(), 10)
+        assert "still" in await servers.call("ours_echo", words="still")
+
+
+async def test_a_server_that_goes_and_comes_is_missed_and_found_again(tmp_path: Path) -> None:
+    hands = Hands()
+    async with served(server(hands).streamable_http_app()) as port:
+        keeping = kept(tmp_path, {"ours": at(port)})
+        servers = await keeping.__aenter__()
+        await servers.knows("ours_hang")
+        call = asyncio.create_task(servers.call("ours_hang"))
+        await hands.begun.wait()
+    # It may still say that it could not, or say nothing more.
+    (ended,) = await asyncio.gather(call, return_exceptions=True)
+    assert isinstance(ended, NotServedError) or "says that this failed" in str(ended)
+    tools = servers.fleet.tools()
+    await servers.stands("ours", "down")
+    with pytest.raises(NotServedError):
+        await servers.call("ours_echo", words="x")
+    assert servers.fleet.tools() == tools
+    async with served(server(Hands()).streamable_http_app(), port):
+        await servers.stands("ours", "up")
+        assert "back" in await servers.call("ours_echo", words="back")
+        await keeping.__aexit__(None, None, None)
+
+
+def answering(answer: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await (await answer(Request(scope, receive)))(scope, receive, send)
+
+    return app
+
+
+@pytest.mark.requirement("SEC-2")
+async def test_no_header_follows_a_redirect_to_elsewhere(tmp_path: Path) -> None:
+    reached: list[dict[str, str]] = []
+
+    async def elsewhere(request: Request) -> Response:
+        reached.append(dict(request.headers))
+        return Response(status_code=404)
+
+    async with served(answering(elsewhere)) as other:
+
+        async def away(request: Request) -> Response:
+            return RedirectResponse(f"http://127.0.0.1:{other}/mcp", status_code=307)
+
+        async with (
+            served(answering(away)) as port,
+            kept(tmp_path, {"ours": at(port, Authorization="secret")}) as servers,
+        ):
+            await servers.stands("ours", "down")
+    assert reached == []
+
+
+@pytest.mark.requirement("SEC-2")
+async def test_nothing_of_the_environment_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, str]] = []
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+    async def look(request: Request) -> Response:
+        seen.append(dict(request.headers))
+        return Response(status_code=500)
+
+    async with served(answering(look)) as port, kept(tmp_path, {"ours": at(port, Authorization="mine")}) as servers:
+        await servers.stands("ours", "down")
+    assert {each.get("authorization") for each in seen} == {"mine"}
+    assert {each.get("accept-encoding") for each in seen} == {"identity"}
+
+
+def initialized(number: Any, padding: str = "") -> dict[str, Any]:
+    return {
+        "jsonrpc": "2.0",
+        "id": number,
+        "result": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "x", "version": "1"},
+            "instructions": padding,
+        },
+    }
+
+
+@pytest.mark.parametrize("way", ["large", "packed", "neither"])
+async def test_an_answer_that_is_too_large_or_packed_is_not_read(way: str) -> None:
+    async def answer(request: Request) -> Response:
+        message = json.loads(await request.body() or b"{}")
+        if message.get("method") != "initialize":
+            return Response(status_code=404 if "id" in message or not message else 202)
+        document = json.dumps(initialized(message["id"], "x" * 3_000_000 if way == "large" else "")).encode()
+        packed = {"content-encoding": "gzip"} if way == "packed" else {}
+        body = gzip.compress(document) if packed else document
+        return Response(body, media_type="application/json", headers=packed)
+
+    async with served(answering(answer)) as port:
+        if way == "neither":
+            async with connected(at(port), lambda: None) as connection:
+                assert connection is not None
+            return
+        with pytest.raises(Exception) as refused:
+            async with connected(at(port), lambda: None):
+                pass
+        assert refused.type is not TimeoutError
