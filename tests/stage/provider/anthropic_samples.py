@@ -50,6 +50,11 @@ def thought(words: str = "hm") -> JsonObject:
     return {"type": "thinking", "thinking": words, "signature": signature(words)}
 
 
+def search(**changes: object) -> JsonObject:
+    """The provider's own search as a tool."""
+    return {"type": "web_search_20250305", "name": "web_search", **changes}
+
+
 def tool(name: str = "look", **changes: object) -> JsonObject:
     schema = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
     return {"name": name, "description": "Look.", "input_schema": schema, **changes}

@@ -17,6 +17,7 @@ from tests.stage.provider.anthropic_samples import (
     raw,
     result,
     said,
+    search,
     text,
     thought,
     tool,
@@ -76,6 +77,8 @@ ACCEPTED: dict[str, bytes] = {
     "an argument that is called cache_control": raw(
         user("hi"), said(use("a", cache_control={"type": "x"})), user(result("a")), system=[marked(text("x"))] * 4
     ),
+    "the provider's own search": raw(tools=[search(), tool()]),
+    "a bounded search": raw(tools=[search(max_uses=3, allowed_domains=None, blocked_domains=["a.example"])]),
     "tools with a choice": raw(tools=[tool(), tool("other")], tool_choice={"type": "tool", "name": "look"}),
     "every parameter": raw(
         stop_sequences=["x"], metadata={"user_id": "u"}, service_tier="auto", output_config={"effort": "low"}
@@ -208,7 +211,15 @@ TOP: dict[str, tuple[bytes, str]] = {
     "a tool with a bad schema": (raw(tools=[tool(input_schema={"type": "string"})]), "tools.0.custom.input_schema"),
     "a tool with a bad name": (raw(tools=[tool("look up")]), "tools.0.custom.name"),
     "two tools with one name": (raw(tools=[tool(), tool()]), "unique"),
-    "a tool of the provider's own": (raw(tools=[{"type": "web_search_20250305", "name": "x"}]), "tools.0.type"),
+    "another tool of the provider's own": (raw(tools=[{"type": "bash_20250124", "name": "bash"}]), "tools.0.type"),
+    "a search of another name": (raw(tools=[search(name="x")]), "web_search_20250305.name"),
+    "a search with a schema": (raw(tools=[search(input_schema={})]), "web_search_20250305.input_schema: Extra"),
+    "a search that never searches": (raw(tools=[search(max_uses=0)]), "web_search_20250305.max_uses"),
+    "a search with both lists": (
+        raw(tools=[search(allowed_domains=["a.example"], blocked_domains=["b.example"])]),
+        "Only one of",
+    ),
+    "two searches": (raw(tools=[search(), search()]), "unique"),
     "OpenAI's tool": (raw(tools=[{"type": "function", "function": {"name": "x"}}]), "tools.0.type"),
     "a budget that is too small": (
         raw(thinking={"type": "enabled", "budget_tokens": 100}, max_tokens=LONG),

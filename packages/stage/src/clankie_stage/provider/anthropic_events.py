@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clankie_stage.provider.beats import FinishReason
+from clankie_stage.provider.beats import FinishReason, Search
 from clankie_stage.provider.chunks import dumps
 from clankie_stage.provider.shapes import JsonObject
 from clankie_stage.provider.usage import Prompt, Usage
@@ -73,3 +73,22 @@ def usage_object(usage: Usage) -> JsonObject:
 def event(value: JsonObject) -> bytes:
     """One named server-sent event."""
     return f"event: {value['type']}\ndata: ".encode() + dumps(value) + b"\n\n"
+
+
+def search_blocks(search: Search, search_id: str) -> tuple[JsonObject, JsonObject]:
+    """The block in which the provider searches, and the one with what it found."""
+    asked = {"query": search.query}
+    call: JsonObject = {"type": "server_tool_use", "id": search_id, "name": "web_search", "input": asked}
+    pages: list[object] = [
+        {"type": "web_search_result", "title": title, "url": url, "encrypted_content": "b3BhcXVl", "page_age": None}
+        for title, url in search.pages
+    ]
+    error = {"type": "web_search_tool_result_error", "error_code": search.error}
+    content = error if search.error else pages
+    return call, {"type": "web_search_tool_result", "tool_use_id": search_id, "content": content}
+
+
+def citation(title: str, url: str) -> JsonObject:
+    """Words that are from a page which was found."""
+    place = {"type": "web_search_result_location", "url": url, "title": title}
+    return {**place, "encrypted_index": "b3BhcXVl", "cited_text": f"as {title} has it"}

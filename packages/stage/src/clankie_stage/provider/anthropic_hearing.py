@@ -24,8 +24,10 @@ def as_heard(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:
 
 
 def offered(tools: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    """Each tool as a function."""
+    """Each tool as a function; those that the provider runs itself are none."""
     for tool in tools:
+        if tool.get("type", "custom") not in ("custom", None):
+            continue
         function = {"name": tool["name"], "description": tool.get("description"), "parameters": tool["input_schema"]}
         yield {"type": "function", "function": function}
 

@@ -19,6 +19,9 @@ from clankie_stage.provider.tooling import schema_root
 CACHE_POINTS = 4
 """Blocks of a request that may carry ``cache_control``. Source: the API's prompt caching."""
 
+WEB_SEARCH = "web_search_20250305"
+"""The search that the provider runs itself. Source: the API's web search tool."""
+
 _LEAST_THOUGHT = 1_024
 _TEXTS: Check = ("an array of strings", lambda v: all(isinstance(item, str) for item in sequence(v) or [0]))
 _SYSTEM: Check = ("a string or an array of text blocks", lambda v: isinstance(v, str | list))
@@ -51,6 +54,9 @@ _NULLABLE = frozenset({"cache_control", "container", "context_management", "infe
 _TOOL_KEYS = frozenset(
     {"name", "description", "input_schema", "type", "cache_control", "strict"}
     | {"defer_loading", "eager_input_streaming", "input_examples", "allowed_callers"}
+)
+_SEARCH_KEYS = frozenset(
+    {"name", "type", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"}
 )
 
 
@@ -146,8 +152,11 @@ def _tool_rules(body: JsonObject, limits: Limits) -> Iterator[Refusal]:
 
 
 def _one_tool(tool: JsonObject, path: str, names: set[str]) -> Iterator[Refusal]:
+    if tool.get("type") == WEB_SEARCH:
+        yield from _search_rules(tool, f"{path}.{WEB_SEARCH}", names)
+        return
     if tool.get("type", "custom") not in ("custom", None):
-        yield invalid(f"{path}.type", "This provider runs no tools of its own: only 'custom'")
+        yield invalid(f"{path}.type", f"This provider runs no other tool of its own: 'custom' or '{WEB_SEARCH}'")
         return
     for key in tool:
         if key not in _TOOL_KEYS:
@@ -166,3 +175,20 @@ def _one_tool(tool: JsonObject, path: str, names: set[str]) -> Iterator[Refusal]
     else:
         yield from schema_root(tool["input_schema"], f"{path}.custom.input_schema", tool.get("strict") is True)
     yield from cache_control_rules(tool, f"{path}.custom")
+
+
+def _search_rules(tool: JsonObject, path: str, names: set[str]) -> Iterator[Refusal]:
+    for key in tool:
+        if key not in _SEARCH_KEYS:
+            yield extra(f"{path}.{key}")
+    if tool.get("name") != "web_search":
+        yield invalid(f"{path}.name", "Input should be 'web_search'")
+    elif "web_search" in names:
+        yield invalid("tools", "Tool names must be unique.")
+    names.add("web_search")
+    uses = tool.get("max_uses")
+    if uses is not None and (not isinstance(uses, int) or not is_integer(uses) or uses < 1):
+        yield invalid(f"{path}.max_uses", "Input should be greater than 0")
+    if tool.get("allowed_domains") and tool.get("blocked_domains"):
+        yield invalid(path, "Only one of allowed_domains and blocked_domains can be set")
+    yield from cache_control_rules(tool, path)

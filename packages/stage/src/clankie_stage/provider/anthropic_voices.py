@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import cast
 
 from clankie_stage.provider.anthropic_errors import error_body, refusal_of
-from clankie_stage.provider.anthropic_events import REASONS, Envelope, delta_event, event
+from clankie_stage.provider.anthropic_events import REASONS, Envelope, citation, delta_event, event, search_blocks
 from clankie_stage.provider.anthropic_thoughts import signature
-from clankie_stage.provider.beats import Call, Fail, FinishReason
+from clankie_stage.provider.beats import Call, Fail, FinishReason, Search
 from clankie_stage.provider.chunks import dumps
 from clankie_stage.provider.refusals import Refusal
 from clankie_stage.provider.shapes import JsonObject, mapping
@@ -36,6 +36,7 @@ class EventVoice:
         self._kind = ""
         self._thought = ""
         self._explanation: str | None = None
+        self._cited: tuple[tuple[str, str], ...] = ()
         self._began = False
 
     async def open(self) -> None:
@@ -47,6 +48,9 @@ class EventVoice:
         """A delta of a text block."""
         self._meter.spoke(text)
         await self._block("text", {"type": "text", "text": ""})
+        cited, self._cited = self._cited, ()
+        for title, url in cited:
+            await self._delta({"type": "citations_delta", "citation": citation(title, url)})
         await self._delta({"type": "text_delta", "text": text})
 
     async def think(self, text: str) -> None:
@@ -69,6 +73,17 @@ class EventVoice:
         await self._block("tool_use", head)
         for piece in ("", *call.pieces):
             await self._delta({"type": "input_json_delta", "partial_json": piece})
+
+    async def search(self, search: Search) -> None:
+        """A block of the search and one of what it found, which the next words cite."""
+        call, found = search_blocks(search, self._new_id("srvtoolu"))
+        await self._stop_block()
+        await self._block("server_tool_use", {**call, "input": {}})
+        await self._delta({"type": "input_json_delta", "partial_json": json.dumps(call["input"])})
+        await self._stop_block()
+        await self._block("web_search_tool_result", found)
+        await self._stop_block()
+        self._cited = search.pages
 
     async def ping(self) -> None:
         """A ping event."""
@@ -170,6 +185,10 @@ class MessageVoice:
         except ValueError:
             given = {}
         self._blocks.append({"type": "tool_use", "id": self._new_id("toolu"), "name": call.name, "input": given})
+
+    async def search(self, search: Search) -> None:
+        """Add a search and what it found."""
+        self._blocks.extend(search_blocks(search, self._new_id("srvtoolu")))
 
     async def ping(self) -> None:
         """White space before the JSON, which is all that this form allows."""

@@ -45,6 +45,15 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """The provider's own search: pages by title and address, or the code of a search that failed."""
+
+    query: str
+    pages: tuple[tuple[str, str], ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ping:
     """Bytes that mean nothing: ``count`` comments, ``every_s`` seconds apart; 0 goes on until hang-up."""
 
@@ -95,7 +104,7 @@ class Finish:
 
 
 Beat: TypeAlias = (
-    Open | Say | Think | Decline | Call | Ping | Pause | Gate | Hold | Fail | End | Finish
+    Open | Say | Think | Decline | Call | Search | Ping | Pause | Gate | Hold | Fail | End | Finish
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from clankie_stage.provider.beats import Call, Fail, FinishReason
+from clankie_stage.provider.beats import Call, Fail, FinishReason, Search
 from clankie_stage.provider.chunks import DONE, Stamp, call_head, dumps, event
 from clankie_stage.provider.shapes import JsonObject
 from clankie_stage.provider.sink import HEADERS, Sink, answer_refusal, refusal_of
@@ -48,6 +48,9 @@ class Streaming:
         for piece in call.pieces:
             part: JsonObject = {"index": index, "function": {"arguments": piece}}
             await self._delta({"tool_calls": [part]})
+
+    async def search(self, search: Search) -> None:
+        """Nothing: this protocol knows no search of the provider's own."""
 
     async def ping(self) -> None:
         """A comment line."""
@@ -128,6 +131,9 @@ class Whole:
         self._meter.spoke(call.name + arguments)
         function: JsonObject = {"name": call.name, "arguments": arguments}
         self._calls.append({"id": self._new_id(), "type": "function", "function": function})
+
+    async def search(self, search: Search) -> None:
+        """Nothing: this protocol knows no search of the provider's own."""
 
     async def ping(self) -> None:
         """White space before the JSON, which is all that this form allows."""

@@ -18,6 +18,7 @@ from clankie_stage.provider.beats import (
     Pause,
     Ping,
     Say,
+    Search,
     Step,
     Think,
 )
@@ -25,7 +26,7 @@ from clankie_stage.provider.shapes import JsonObject, mapping, sequence
 
 _BEATS: Mapping[str, type[Beat]] = {
     kind.__name__.lower(): kind
-    for kind in (Open, Say, Think, Decline, Call, Ping, Pause, Gate, Hold, Fail, End, Finish)
+    for kind in (Open, Say, Think, Decline, Call, Search, Ping, Pause, Gate, Hold, Fail, End, Finish)
 }
 
 
@@ -67,6 +68,9 @@ def _decode_beat(value: object) -> Beat:
         raise ValueError(f"beat {name} has no {', '.join(sorted(entry.keys() - known))}")
     if "pieces" in entry:
         entry["pieces"] = tuple(str(piece) for piece in sequence(entry["pieces"]) or [])
+    if "pages" in entry:
+        pairs = [sequence(page) or [] for page in sequence(entry["pages"]) or []]
+        entry["pages"] = tuple(tuple(str(part) for part in pair) for pair in pairs)
     try:
         # The beat's own types are trusted: scripts are tests, and loopback.
         return cast("Beat", cast("type", kind)(**entry))

@@ -17,6 +17,7 @@ from clankie_stage.provider.beats import (
     Pause,
     Ping,
     Say,
+    Search,
     Step,
     Think,
 )
@@ -56,6 +57,8 @@ class Player:
                 await voice.decline(words)
             case Call():
                 await voice.call(beat)
+            case Search():
+                await voice.search(beat)
             case Fail():
                 await voice.fail(beat)
             case Finish(reason):

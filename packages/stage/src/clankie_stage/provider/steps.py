@@ -19,6 +19,7 @@ from clankie_stage.provider.beats import (
     Pause,
     Ping,
     Say,
+    Search,
     Step,
     Think,
 )
@@ -53,6 +54,12 @@ def calls(*wanted: Call, before: str = "") -> Step:
     """One or several parallel tool calls, after these words if any."""
     words = (Say(before),) if before else ()
     return Step((*words, *wanted, Finish("tool_calls")), label="calls")
+
+
+def searched(query: str, *pages: tuple[str, str], words: str = "", error: str | None = None) -> Step:
+    """A search of the provider's own that found these pages, by title and address, and words on them."""
+    said = (Say(words),) if words else ()
+    return Step((Search(query, pages, error), *said, Finish()), label="searched")
 
 
 def gated(barrier: str, *deltas: str, after: int = 0) -> Step:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from clankie_stage.provider.beats import Call, Fail, FinishReason
+from clankie_stage.provider.beats import Call, Fail, FinishReason, Search
 
 
 class Voice(Protocol):
@@ -26,6 +26,10 @@ class Voice(Protocol):
 
     async def call(self, call: Call) -> None:
         """Send a tool call."""
+        ...
+
+    async def search(self, search: Search) -> None:
+        """Send a search of the provider's own and what it found."""
         ...
 
     async def ping(self) -> None:
