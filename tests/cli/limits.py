@@ -7,20 +7,24 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from clankie_settings import bounds
+from clankie_settings import bounds, tool_bounds
 
 LIMITS = Path(__file__).resolve().parents[2] / "docs" / "limits.md"
 
 HEAD = """# Limits
 
-Every limit of the wire and of the lanes, as `clankie_settings/bounds.py` has it; a test keeps this so. What may be
-set is in [settings.md](settings.md) and named here by its default.
+Every limit of the wire, the lanes and the tools, as `bounds.py` and `tool_bounds.py` in `clankie_settings` have it; a
+test keeps this so. What may be set is in [settings.md](settings.md) and named here by its default.
 """
 
 
 def documented() -> Iterator[tuple[str, str, str]]:
     """Each section or limit in order: its title with nothing, or its name with its docstring."""
-    source = Path(bounds.__file__).read_text("utf-8")
+    for module in (bounds, tool_bounds):
+        yield from _of(Path(module.__file__ or "").read_text("utf-8"))
+
+
+def _of(source: str) -> Iterator[tuple[str, str, str]]:
     titles = {number: found[1] for number, line in enumerate(source.splitlines(), 1)
               if (found := re.match(r"# --- (.+?) -+$", line))}  # fmt: skip
     body = ast.parse(source).body
