@@ -95,6 +95,7 @@ class Sandbox:
         self._place = place
         self._around = around
         self._program = program or shutil.which("bwrap")
+        self._become = shutil.which("setpriv")
         self.most = most or Most()
         self.shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
 
@@ -107,7 +108,7 @@ class Sandbox:
         """Why there is none, tried with a real one; None where there is."""
         if self._program is None:
             return "program"
-        if self._place.runs_as is not None and shutil.which("setpriv") is None:
+        if self._place.runs_as is not None and self._become is None:
             return "user"
         if any(each.resolve().is_relative_to(walls.SYSTEM) for each in self._place.hidden):
             return "place"
@@ -138,7 +139,7 @@ class Sandbox:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
-                    env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+                    env={"LC_ALL": "C.UTF-8"},
                     cwd="/",
                     start_new_session=True,
                     pass_fds=(*files.values(), its),
@@ -178,8 +179,8 @@ class Sandbox:
         return [
             *(self._program or "bwrap", "--die-with-parent", "--dev-bind", "/", "/"),
             *("--bind", str(self._place.folder), str(self._seen_at), "--"),
-            *("setpriv", "--reuid", str(user), "--regid", str(group), "--clear-groups", "--no-new-privs"),
-            *("--inh-caps=-all", "--bounding-set=-all", "--"),
+            *(self._become or "setpriv", "--reuid", str(user), "--regid", str(group), "--clear-groups"),
+            *("--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--"),
         ]
 
 
