@@ -111,6 +111,13 @@ def test_a_post_of_his_that_came_along_as_backlog_loses_its_words_alone() -> Non
     )
 
 
+def test_a_task_of_his_own_that_tells_of_the_persons_words_loses_its_words_and_keeps_whom_it_is_for() -> None:
+    task = trigger("child_1", "the peppermint canary", actor=BOB)
+    left = forgetting.without(ANN.actor_id, task, frozenset({"child_1"}))
+    assert (left.body, left.actor) == (REPLY, BOB)
+    assert forgetting.without(ANN.actor_id, task, frozenset({"900"})) == task
+
+
 def test_silence_is_left_as_it_is() -> None:
     assert entry("response", "run_1", response({"content": "[[stay-silent]]", "part_kind": "text"}), GONE) is None
 

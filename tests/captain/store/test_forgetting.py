@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from clankie_captain.core.artifacts import artifact, place
+from clankie_captain.core.children import Calls, Fork, Forked
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Said
 from clankie_captain.core.run import Draft
+from clankie_captain.core.turns import Ended, LiveRun
 from clankie_captain.errors import LaneBusyError
 from clankie_captain.store.album import Album
+from clankie_captain.store.children import ChildStore
 from clankie_captain.store.forgetting import Forgetting
 from clankie_captain.store.upkeep import Upkeep
-from clankie_settings.ids import ActionId, DeliveryId, LaneId, MessageId
+from clankie_settings.ids import ActionId, ChildId, DeliveryId, LaneId, MessageId, RunId
 from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.attachment import Artifact
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
@@ -163,3 +166,66 @@ async def test_files_that_he_made_and_no_row_tells_of_are_tidied_once_they_are_a
     # The age of pictures is not theirs.
     assert await album.tidy(written + timedelta(days=2), before=NOON + timedelta(days=1)) == 1
     assert (told.exists(), lost.exists()) == (True, False)
+
+
+def block(kind: str, message: str, words: str) -> str:
+    return f'<<<{kind}-k{message} from="x" id={message}\n{words}\nk{message}>>>'
+
+
+async def told(shelf: Shelf, run: LiveRun, answer: str) -> Ended:
+    """A run hears its own delivery as a block, and answers."""
+    owner = await shelf.lanes.owner(run)
+    kind = "task" if run.lane.forked_from else "report"
+    part = {"part_kind": "user-prompt", "content": block(kind, owner.delivery, owner.trigger.body or "")}
+    reply = Draft("response", json.dumps({"parts": [{"part_kind": "text", "content": answer}]}))
+    await shelf.hears(run, owner, drafts=(Draft("request", json.dumps({"parts": [part]})), reply))
+    return await shelf.ended(run, Said(answer))
+
+
+async def worked(shelf: Shelf) -> None:
+    """Bob asks, Ann joins, what both said goes on in the background, and the room is told of it."""
+    run = await shelf.started(trigger("400", "count the parrots", actor=BOB))
+    await shelf.accept(trigger("401", CANARY, actor=ANN))
+    said = [await shelf.lanes.owner(run), *await shelf.lanes.take(run, NOON)]
+    parts = [
+        {"part_kind": "user-prompt", "content": block("heard", each.delivery, each.trigger.body or "")} for each in said
+    ]
+    await shelf.hears(run, *said, drafts=(Draft("request", json.dumps({"parts": parts})),))
+    calls = Calls("call_1", json.dumps("told"), (("call_1", json.dumps("go on")),))
+    wanted = Fork(ChildId("child_1"), RunId("run_child"), "count peppermint and parrots", "fingerprint", calls)
+    forked = await ChildStore(shelf.database).fork(run, wanted, NOON)
+    assert isinstance(forked, Forked)
+    assert forked.started is not None
+    await shelf.ended(run, Said("I am at it."))
+    await posted(shelf, "400")
+    ended = await told(shelf, forked.started, "three peppermint parrots")
+    assert ended.reported is not None
+    await told(shelf, ended.reported, "It is three, peppermint.")
+    await shelf.actions.acknowledge(DISCORD, ActionId("post_run-report-child_1"), ActionReceipt(ok=True))
+
+
+@pytest.mark.requirement("LOOP-6")
+@pytest.mark.parametrize("whom", ["room", "person"])
+async def test_work_in_the_background_is_forgotten_with_its_room_and_with_whoever_had_joined_in_asking(
+    shelf: Shelf, whom: str
+) -> None:
+    await worked(shelf)
+    assert (await held(shelf)).count("peppermint") > 8
+    what = forgetting(shelf)
+    done = await (what.room("200:300") if whom == "room" else what.person(ANN.actor_id))
+    assert done.lanes == 2
+    left = await held(shelf)
+    assert "peppermint" not in left
+    assert ("count the parrots" in left) == (whom == "person")
+    assert (await what.person(ANN.actor_id)).lanes == 0
+
+
+async def test_work_in_the_background_stays_where_the_person_was_not_heard_or_his_words_are_kept(shelf: Shelf) -> None:
+    await worked(shelf)
+    before = await held(shelf)
+    await forgetting(shelf).person("13")
+    assert await held(shelf) == before
+    await forgetting(shelf).person(ANN.actor_id, replies=False)
+    left = await held(shelf)
+    assert CANARY not in left
+    assert "three peppermint parrots" in left

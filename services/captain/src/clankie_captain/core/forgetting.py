@@ -68,6 +68,8 @@ def without(person: str, trigger: Trigger, own: frozenset[str] = frozenset()) ->
     }
     if trigger.context_visual is not None and trigger.context_visual.message_id in theirs | own:
         changed["context_visual"] = None
+    if trigger.message_id in own:
+        changed["body"] = REPLY
     if trigger.actor.actor_id == person:
         changed |= _SPEECHLESS
         if trigger.room.guild_id is None:

@@ -9,7 +9,7 @@ from clankie_captain.core import forgetting
 from clankie_captain.core.forgetting import NOBODY, Erasure
 from clankie_captain.core.lane import OPERATOR
 from clankie_captain.errors import LaneBusyError
-from clankie_captain.store import tables
+from clankie_captain.store import forks, tables
 from clankie_captain.store.album import digests
 from clankie_captain.store.rows import AnyRow
 from clankie_settings.ids import LaneId
@@ -85,7 +85,21 @@ class Found:
             quiet = func.instr(_delivery.result, forgetting.REPLY) > 0
             answered = _RECEIVED.where(*_range(tables.delivery, lane, start, stop), quiet)
             self._own.update(connection.execute(answered).scalars())
+            self._look_at_work(connection, lane, start, stop)
         return 0
+
+    def _look_at_work(self, connection: Connection, lane: str, start: int, stop: int) -> None:
+        """Tasks of children, and what came of them: his own words, of what all had said whom their lane had heard.
+
+        One of those who was forgotten meanwhile may be this very person, whose words another lane has lost already.
+        """
+        own = select(tables.delivery).where(*_range(tables.delivery, lane, start, stop), _delivery.awaited.is_(False))
+        for row in connection.execute(own).all():
+            trigger = Trigger.model_validate_json(row.trigger)
+            behind = {each.actor.actor_id for each in forks.speakers(connection, row.presence, row.id)}
+            if behind & {self._person, NOBODY} and trigger.body not in (forgetting.REPLY, forgetting.WORDS):
+                self.carried.add(trigger.message_id)
+                self._answers(connection, row.run)
 
     def erasure(self) -> Erasure:
         """What the lane is to forget."""
@@ -103,12 +117,18 @@ class Found:
         self.messages |= theirs
         if trigger.actor.actor_id == self._person:
             self._deliveries.add(trigger.delivery_id)
-        if theirs and run and run not in self._runs:
-            self._runs.add(run)
-            if self._replies:
-                self._own.update(connection.execute(_RECEIVED.where(_delivery.run == run)).scalars())
-                self._own.update(connection.execute(_ACTED.where(tables.action.c.run == run)).scalars())
+        if theirs:
+            self._answers(connection, run)
         self.carried |= forgetting.carried(self._own, trigger)
+
+    def _answers(self, connection: Connection, run: str | None) -> None:
+        """A run in which he answers to the person."""
+        if run is None or run in self._runs:
+            return
+        self._runs.add(run)
+        if self._replies:
+            self._own.update(connection.execute(_RECEIVED.where(_delivery.run == run)).scalars())
+            self._own.update(connection.execute(_ACTED.where(tables.action.c.run == run)).scalars())
 
 
 @dataclass(frozen=True, slots=True)
