@@ -1,11 +1,15 @@
-"""A workshop and a machine that do what a test tells them to."""
+"""A workshop, a machine and servers that do what a test tells them to."""
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from clankie_captain.core.artifacts import Made, artifact
 from clankie_captain.core.grants import MACHINE
 from clankie_captain.core.painting import Shape
+from clankie_captain.core.servers import ServerTool
 from clankie_captain.ports import Machine, NotDoneError, NotMadeError, PageShot, Progress, Ran, Workshop
+from clankie_captain.ports.servers import NotServedError, Servers
 from clankie_settings.wire.attachment import Artifact
 
 
@@ -71,3 +75,26 @@ class ToldMachine(Machine):
         self.asked.append(asked)
         if self.reason is not None:
             raise NotDoneError(self.reason)
+
+
+class ToldServers(Servers):
+    """Answers with ``answer``, or not at all for ``reason``; ``known`` are its tools, ``asked`` what it was asked."""
+
+    def __init__(self, *known: ServerTool) -> None:
+        self.known = known
+        self.answer = "what it found"
+        self.reason: str | None = None
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    def tools(self) -> tuple[ServerTool, ...]:
+        return self.known
+
+    def serves(self, name: str) -> bool:
+        return any(name.startswith(f"{tool.server}_") for tool in self.known)
+
+    async def call(self, tool: ServerTool, arguments: Mapping[str, Any], progress: Progress) -> str:
+        self.asked.append((tool.tool, dict(arguments)))
+        progress()
+        if self.reason is not None:
+            raise NotServedError(self.reason)
+        return self.answer

@@ -18,8 +18,9 @@ from clankie_captain.core.run import (
     Usage,
     Words,
 )
+from clankie_captain.core.servers import ServerTool
 from clankie_captain.core.stand_ins import without
-from clankie_captain.ports import Hands, Loop, RunLine, Web
+from clankie_captain.ports import Hands, Loop, NoServers, RunLine, Servers, Web
 from clankie_settings.ids import DeliveryId, LaneId, RunId
 from tests.captain.making import ToldMachine, ToldWorkshop
 
@@ -42,12 +43,14 @@ class Lane:
     runs: int = 0
     instructions: str = INSTRUCTIONS
     tools: tuple[str, ...] = TOOLS
+    served: tuple[ServerTool, ...] = ()
 
     def order(self, *texts: str) -> Order:
         """What a new run starts with."""
         self.runs += 1
         run = RunId(f"run_{self.runs}")
-        return Order(LaneId("rooms/1"), run, self.instructions, tuple(self.entries), words(*texts), self.tools)
+        history, heard = tuple(self.entries), words(*texts)
+        return Order(LaneId("rooms/1"), run, self.instructions, history, heard, self.tools, self.served)
 
     async def run(self, loop: Loop, *texts: str, line: "Line | None" = None) -> Finish:
         """One run of a loop in this lane."""
@@ -82,6 +85,7 @@ class Line(RunLine):
         self.making = ToldWorkshop()
         self.web: Web | None = None
         self.machine = ToldMachine()
+        self.servers: Servers = NoServers()
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
         self._told = asyncio.Event()
@@ -150,7 +154,7 @@ class Line(RunLine):
 
     @property
     def hands(self) -> Hands:
-        return Hands(self.making, self.machine, web=self.web)
+        return Hands(self.making, self.machine, web=self.web, servers=self.servers)
 
     async def fork(self, task: str, calls: Calls) -> ForkOutcome:
         self._call("fork")

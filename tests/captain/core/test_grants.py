@@ -188,6 +188,28 @@ def test_a_name_that_stands_for_no_tool_is_named_with_its_setting_and_a_hint(
     assert says in found[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("gihub_x", "did you mean github_*?"),
+        ("github", "did you mean github_*?"),
+        ("time", "there are draw_diagram, fork, github_*"),
+        ("hub_x", "there is no tool hub_x"),
+    ],
+)
+def test_a_name_of_no_configured_server_is_refused_and_one_of_a_servers_is_not(name: str, says: str) -> None:
+    tools = ("draw_diagram", "fork")
+    assert unknown_tool({"tools": ["github_anything"]}, {"web": ["github_x"]}, tools, ("github_",)) is None
+    found = unknown_tool({"tools": [name]}, {}, tools, ("github_",))
+    assert found is not None
+    assert says in found[1]
+    within = unknown_tool({}, {"web": [name]}, tools, ("github_",))
+    assert within is not None
+    assert within[0] == "tool_sets.web"
+    named = unknown_tool({}, {"github_web": []}, tools, ("github_",))
+    assert named is not None
+
+
 def test_tools_and_sets_and_patterns_are_names_that_settings_may_hold() -> None:
     sets = {"pictures": ["draw_diagram", "github_*"]}
     named = {"tools": ["fork", "pictures", "server_*"], "rooms.1:2.tools": []}

@@ -30,7 +30,7 @@ from clankie_captain.lanes.registry import Registry
 from clankie_captain.lanes.runner import Runner, RunnerParts
 from clankie_captain.lanes.signals import Signals
 from clankie_captain.lanes.waiters import Waiters
-from clankie_captain.ports import Hands, Lanes, Resolver, Runs
+from clankie_captain.ports import Hands, Lanes, NoServers, Resolver, Runs, Servers
 from clankie_captain.store import tables
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.arrivals import Terms
@@ -202,6 +202,7 @@ async def house(
     powers: Powers | Callable[[], Powers] | None = None,
     tools: Sequence[str] = (),
     loops: Loops | None = None,
+    servers: Servers | None = None,
 ) -> AsyncGenerator[House]:
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
@@ -213,7 +214,7 @@ async def house(
     gallery = _gallery(database, resolver, clock, hold)
     grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools), loops)
     calls, log, nursery = CallStore(database), KeptCompactions(), ChildStore(database)
-    hands = Hands(ToldWorkshop(), ToldMachine())
+    hands = Hands(ToldWorkshop(), ToldMachine(), servers=servers or NoServers())
     line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, hands, nursery)
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)

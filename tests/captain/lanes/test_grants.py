@@ -6,9 +6,12 @@ import pytest
 
 from clankie_captain.core.grants import Powers
 from clankie_captain.core.lane import Trust
+from clankie_captain.core.placement import Loops
+from clankie_captain.core.servers import ServerTool, Told, adopted
 from clankie_captain.errors import FencedError
 from tests.captain.lanes.fakes import Ask, Boundary, Say
 from tests.captain.lanes.house import OWNER, house
+from tests.captain.making import ToldServers
 
 pytestmark = pytest.mark.requirement("GRANT-1", "GRANT-5")
 
@@ -102,3 +105,40 @@ async def test_a_run_that_has_lost_its_lane_may_do_nothing(path: Path) -> None:
         async with house(path, powers=ANNS):
             with pytest.raises(FencedError):
                 await stale.do(Ask("read_page"))
+
+
+def served(*names: str) -> tuple[ServerTool, ...]:
+    return adopted("time", [Told(name, "tells it", {"type": "object"}) for name in names]).tools
+
+
+async def test_tools_of_servers_are_shown_where_they_are_granted_and_asked_for_at_each_call(path: Path) -> None:
+    powers = Powers(everyone=frozenset({"read_page"}), actors={ANN: frozenset({"time_*"})})
+    async with house(path, powers=powers, tools=("read_page",), servers=ToldServers(*served("b", "a"))) as captain:
+        await captain.say("m1", "what time is it", actor=ANN)
+        thought = await captain.thought()
+        assert thought.order.tools == ("send_text_update", "read_page", "time_a", "time_b")
+        assert await thought.do(Ask("time_a")) is None
+        assert isinstance(await thought.do(Ask("timer_a")), str)
+    async with house(path.with_name("b.db"), powers=Powers(), servers=ToldServers(*served("a"))) as captain:
+        await captain.say("m2", "and for me", actor=BOB)
+        assert "time_a" not in (await captain.thought()).order.tools
+
+
+@pytest.mark.requirement("LANE-13")
+async def test_a_list_that_changes_counts_from_the_next_run_on_and_moves_no_lane(path: Path) -> None:
+    servers = ToldServers(*served("a"))
+    powers = Powers(everyone=frozenset({"time_*"}))
+    async with house(path, powers=powers, servers=servers, loops=Loops(everywhere=True)) as captain:
+        await captain.say("m1", "one", actor=ANN)
+        first = await captain.thought()
+        servers.known = served("a", "b")
+        await captain.say("m2", "and", actor=ANN)
+        await first.do(Say("Done"))
+        again = await captain.thought()
+        assert first.order.tools == again.order.tools == ("send_text_update", "time_a")
+        await again.do(Say("Done"))
+        await captain.result("m1")
+        await captain.say("m3", "two", actor=ANN)
+        second = await captain.thought()
+        assert second.order.tools == ("send_text_update", "time_a", "time_b")
+        assert second.order.lane == first.order.lane

@@ -8,8 +8,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from clankie_captain.core.grants import Powers
+from clankie_captain.errors import ConfigurationError
 from clankie_captain.lanes import rulebook as rules
-from clankie_captain.lanes.rulebook import Rulebook, Stamp, loops, powers
+from clankie_captain.lanes.rulebook import Rulebook, Stamp, loops, powers, refuse_servers_like_tools
 from clankie_settings.environment import SettingsFile, captain_settings
 from clankie_settings.schema import CaptainSettings
 
@@ -96,6 +97,23 @@ async def test_a_file_that_names_a_tool_there_is_not_changes_nothing_and_says_wh
     (line,) = log
     assert line["event"] == "settings.unusable"
     assert line["reason"].startswith(says)
+
+
+async def test_a_tool_of_a_configured_server_may_be_named_before_anybody_knows_it(env: dict[str, str]) -> None:
+    write(env, 'tools = ["time_now"]\n')
+    book = Rulebook(powers(captain_settings(env)), SettingsFile(env), ("draw_diagram",), ("time",))
+    assert (await book.powers()).everyone == {"time_now"}
+    write(env, 'tools = ["tiem_now"]\n')
+    with capture_logs() as log:
+        assert (await book.powers()).everyone == {"time_now"}
+    assert "there is no tool tiem_now; did you mean time_*?" in log[0]["reason"]
+
+
+@pytest.mark.parametrize("name", ["read", "run", "send", "draw", "write"])
+def test_a_server_whose_grant_would_give_a_tool_of_his_own_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"mcpServers\.{name} \(mcp\.json\): {name}_\* would grant"):
+        refuse_servers_like_tools(["time", name], ("send_text_update", "draw_diagram", "read_page"))
+    refuse_servers_like_tools(["time", f"{name}er"], ("send_text_update", "draw_diagram", "read_page"))
 
 
 async def test_a_file_that_did_not_change_is_not_read_again(env: dict[str, str]) -> None:

@@ -109,7 +109,10 @@ def _patterns(prefixes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _no_tool(name: str, choices: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name.casefold(), choices, n=1, cutoff=0.6)
+    folded = name.casefold()
+    # A whole name is not like a pattern, even where its server's is.
+    tried = (folded, f"{folded.partition('_')[0]}_{EVERY_TOOL}")
+    near = [found for each in tried for found in difflib.get_close_matches(each, choices, n=1, cutoff=0.6)]
     return f"there is no tool {name}; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(choices)}")
 
 
