@@ -100,8 +100,9 @@ def _openai_searching(name: str, key: str, address: str, client: httpx2.AsyncCli
     from pydantic_ai.providers.openai import OpenAIProvider
 
     sdk = AsyncOpenAI(api_key=key, base_url=address, http_client=client, max_retries=0, timeout=timeout())
-    unkept = OpenAIResponsesModelSettings(openai_store=False)
-    return OpenAIResponsesModel(name, provider=OpenAIProvider(openai_client=sdk), settings=unkept)
+    # Nothing is kept there, and the pages come along that no word cites.
+    asked = OpenAIResponsesModelSettings(openai_store=False, openai_include_web_search_sources=True)
+    return OpenAIResponsesModel(name, provider=OpenAIProvider(openai_client=sdk), settings=asked)
 
 
 SEARCHERS: Final[Mapping[str, Build]] = {
