@@ -246,7 +246,7 @@ class CaptainSettings(_ModelSettings):
     """A SearXNG of the owner's, wherever it is."""
     brave_api_key: SecretStr | None = None
     """The key of Brave's search."""
-    tools: Tools = ("draw_diagram", "fork")
+    tools: Tools = ("draw_diagram", "fork", "search_web", "read_page")
     """Tools, or ``[tool_sets]``, that everybody may use where no table of their own says otherwise. Source: GRANT-1."""
     tool_sets: dict[Annotated[str, AfterValidator(_tool)], Tools] = {}
     """Names for several tools at once."""
