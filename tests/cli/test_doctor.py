@@ -12,6 +12,7 @@ from clankie_captain.store.inspection import is_old
 from clankie_cli.checks import programs
 from clankie_cli.checks.finding import Finding, ok, wrong
 from clankie_cli.doctor import table
+from tests.captain.machine.ground import needs_a_sandbox
 from tests.cli.launching import called, environment
 
 pytestmark = pytest.mark.requirement("OPS-9")
@@ -96,6 +97,25 @@ def test_a_browser_that_does_not_start_and_a_model_without_a_key_are_wrong(tmp_p
     assert found["paintings"]["state"] == "note"
     _, found = checked(tmp_path, CLANKIE_TOOLS="generate_image", **paid)
     assert found["paintings"]["state"] == "ok"
+
+
+@pytest.mark.requirement("GRANT-4")
+def test_the_sandbox_is_tried_where_somebody_is_trusted_with_the_machine(tmp_path: Path) -> None:
+    _, found = checked(tmp_path)
+    assert found["machine"]["state"] == "skipped"
+    _, found = checked(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", PATH=str(tmp_path))
+    assert found["machine"]["state"] == "note"
+    assert "apt install bubblewrap" in found["machine"]["said"]
+
+
+@needs_a_sandbox
+@pytest.mark.requirement("GRANT-4")
+def test_a_machine_that_can_keep_commands_in_is_said(tmp_path: Path) -> None:
+    _, found = checked(tmp_path, CLANKIE_SYSTEM_ACTORS="12345")
+    assert (found["machine"]["state"], found["machine"]["said"]) == (
+        "ok",
+        "commands run in bubblewrap, in the workspace alone",
+    )
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,16 @@ def test_single_tokens_are_for_programs_alone() -> None:
         ("response", {"parts": [{"part_kind": "tool-call", "tool_name": "web"}]}, "calls web"),
         ("request", {"parts": [{"part_kind": "tool-return", "tool_name": "web"}]}, "result of web"),
         (
+            "response",
+            {"parts": [{"part_kind": "tool-call", "tool_name": "run_command", "args": {"command": "ls /ä"}}]},
+            'calls run_command: {"command": "ls /ä"}',
+        ),
+        (
+            "request",
+            {"parts": [{"part_kind": "tool-return", "tool_name": "run_command", "content": "Exit code 0."}]},
+            "result of run_command: Exit code 0.",
+        ),
+        (
             "request",
             {"parts": [{"part_kind": "user-prompt", "content": ["a", {"kind": "binary"}]}]},
             "words and pictures",

@@ -50,6 +50,7 @@ async def examined(
         models = group.create_task(programs.models(env, captain, ask=ask_model, trial=trial))
         database = group.create_task(programs.database(env, captain, state))
         films = group.create_task(programs.ffmpeg(env))
+        machine = group.create_task(programs.machine(env, captain, state))
         pages = group.create_task(programs.pages(env, captain))
         alive = group.create_task(running.looked_at(launch, state, time.now())) if runs else None
     return [
@@ -58,6 +59,7 @@ async def examined(
         *models.result(),
         films.result(),
         pages.result(),
+        machine.result(),
         programs.paintings(captain),
         *folders.state(state),
         folders.secrets(state, Path(".env")),

@@ -1,5 +1,6 @@
 """An entry of a lane as a person reads it."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -50,14 +51,20 @@ def _name(payload: Json) -> str:
     return str(cast("Json", actor).get("display_name")) if isinstance(actor, dict) else "somebody"
 
 
+def _of_tool(what: str, part: Json, said: object) -> str:
+    """A tool and what it was given or gave, as it stands there: who looks afterwards wants to know."""
+    text = said if isinstance(said, str) or not said else json.dumps(said, ensure_ascii=False)
+    return f"{what} {part.get('tool_name')}{f': {text}' if text else ''}"
+
+
 def _part(part: Json) -> str:
     match part.get("part_kind"):
         case "text":
             return str(part.get("content") or "")
         case "tool-call":
-            return f"calls {part.get('tool_name')}"
+            return _of_tool("calls", part, part.get("args"))
         case "tool-return":
-            return f"result of {part.get('tool_name')}"
+            return _of_tool("result of", part, part.get("content"))
         case "user-prompt":
             content = part.get("content")
             return content if isinstance(content, str) else "words and pictures"

@@ -112,6 +112,19 @@ async def pages(env: Mapping[str, str], settings: CaptainSettings) -> Finding:
     return ok("pages", f"{said['program']} shows web pages")
 
 
+async def machine(env: Mapping[str, str], settings: CaptainSettings, state: Path) -> Finding:
+    """Whether a command can be run in a sandbox, where somebody is trusted with the machine. Source: OPS-9, GRANT-4."""
+    if not settings.system_actors:
+        return skipped("machine", "CLANKIE_SYSTEM_ACTORS names nobody who may use the machine")
+    hidden = (str(state), str(settings.discord_attachment_root), str(Path.cwd()))
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain.machine", *hidden)
+    if said is None:
+        return wrong("machine", "the captain's own check of it does not run: make setup, and ask again")
+    if said.get("remedy"):
+        return note("machine", f"run_command, read_file and write_file refuse, without a sandbox: {said['remedy']}")
+    return ok("machine", "commands run in bubblewrap, in the workspace alone")
+
+
 def paintings(settings: CaptainSettings) -> Finding:
     """Whether pictures can be generated, where somebody may have them. Source: OPS-9."""
     if settings.image_model is None:

@@ -18,6 +18,8 @@ def main(*hidden: str) -> int:
     """Try a sandbox that may not show these folders."""
     root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as folder:
+        if root:
+            os.chown(folder, STRANGER, STRANGER)
         place = Place(Path(folder), tuple(Path(each) for each in hidden), (STRANGER, STRANGER) if root else None)
         lack = asyncio.run(Sandbox(place).lack())
     print(json.dumps({"remedy": None if lack is None else REMEDIES[lack]}))
