@@ -36,9 +36,6 @@ CAUGHT_UP = True
 CARDS_SWEPT = True
 """Whether every card that a killed bridge left must be gone. Source: ROOM-4."""
 
-ASKED_AGAIN = 300
-"""Deliveries at most that are asked for and handed over once more at the end."""
-
 START_WITHIN = timedelta(seconds=40)
 TELL_EVERY = timedelta(seconds=5)
 _LOOK = timedelta(milliseconds=200)
@@ -62,6 +59,7 @@ class Plan:
         commands: How services are started; a mutant is started another way.
         work: Deliveries, fewest and most, that a service mostly gets to do between two of its troubles.
         caught_up: Whether what is said while no bridge listens must be answered.
+        asked: Deliveries at most that are asked for and handed over once more at the end.
         window: The model's window in tokens; a small one lets lanes compact.
     """
 
@@ -77,6 +75,7 @@ class Plan:
     commands: Mapping[Service, Sequence[str]] = field(default_factory=lambda: COMMANDS)
     work: tuple[int, int] = (10, 60)
     caught_up: bool = CAUGHT_UP
+    asked: int = 300
     window: int | None = None
 
 
@@ -275,10 +274,10 @@ async def _found(plan: Plan, household: Household, store: Store, witness: Witnes
     house = household.house
     rows = await asyncio.to_thread(store.everything)
     done = [each.id for each in rows.deliveries if each.state == "done"]
-    for each in random.Random(f"{plan.seed}:asked again").sample(done, min(len(done), ASKED_AGAIN)):
+    for each in random.Random(f"{plan.seed}:asked again").sample(done, min(len(done), plan.asked)):
         await witness.ask_for(each)
         await witness.ask_for(each, repeated=True)
-    conflicts = await probes.conflicts(house, store, done)
+    conflicts = await probes.conflicts(house, store, done[: plan.asked])
     alive = await probes.promises(household, store)
     starts, ends = household.starts["captain"], tuple(household.ends)
     faults = probes.own_faults(household)
