@@ -227,10 +227,12 @@ async def test_a_captain_that_is_killed_leaves_no_server_behind(tmp_path: Path) 
     await eventually(lambda: not any(lives(each) for each in pids))
 
 
-async def test_what_cannot_be_started_is_tried_again_with_longer_and_longer_pauses(tmp_path: Path) -> None:
-    nothing = StdioServer(command="no-such-program", env={"PATH": "/nowhere"}, cwd="/")
+@pytest.mark.parametrize("command", ["no-such-program", "/bin/false", "/bin/cat", "/proc/version"])
+async def test_what_is_no_server_is_started_again_and_costs_nothing_else(tmp_path: Path, command: str) -> None:
+    nothing = StdioServer(command=command, env={"PATH": "/nowhere"}, cwd="/")
     with capture_logs() as log:
         async with kept(tmp_path, {"odd": nothing}) as servers:
             await eventually(lambda: sum(line["event"] == "server.down" for line in log) >= 3)
             assert servers.fleet.tools() == ()
     assert {tuple(sorted(line)) for line in log} == {("cause", "event", "log_level", "remedy", "server")}
+    assert {line["cause"] for line in log} == {"MCPError"}

@@ -135,7 +135,7 @@ class Keeper:
                 raise
             return "Closed"
         except Exception as error:  # noqa: BLE001 -- whatever a server does costs this connection and nothing else
-            return type(_leaf(error)).__name__
+            return type(leaf(error)).__name__
         else:
             return "Closed"
         finally:
@@ -169,7 +169,8 @@ class Keeper:
             self._known.set()
 
 
-def _leaf(error: BaseException) -> BaseException:
+def leaf(error: BaseException) -> BaseException:
+    """The first fault of those that came together."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error

@@ -116,7 +116,9 @@ async def _told(process: subprocess.Process, from_session: MemoryObjectReceiveSt
 
 async def _end(process: subprocess.Process, lifeline: int) -> None:
     """End it as the protocol has it, by the end of its input; then its warden sees to it."""
-    cast("StreamWriter", process.stdin).transport.abort()
+    to_it = cast("StreamWriter", process.stdin).transport
+    if not to_it.is_closing():
+        to_it.abort()
     try:
         if not await _gone(process, GRACE):
             os.close(lifeline)
