@@ -5,32 +5,22 @@ its message carries. There is no setting for it; only the placement is another.
 """
 
 import sys
-from typing import Any, cast
 
 from clankie_captain import __main__ as entry
-from clankie_captain import app as composition
+from clankie_captain.core.grants import Powers
 from clankie_captain.core.lane import LaneKey
-from clankie_captain.lanes.grants import Grants
+from clankie_captain.core.placement import Loops, placed
 from clankie_settings.ids import LaneId, TurnId
 from clankie_settings.wire.trigger import Trigger
 
 
-class OneShots(Grants):
-    """Places each message into a social lane of its own."""
-
-    async def place(self, trigger: Trigger, turn: TurnId) -> LaneKey:
-        """A fresh lane where the room's would be; not of the kind of one-shots, which a sender's burst may join."""
-        lane = await super().place(trigger, turn)
-        if lane.kind != "room" or lane.authority != "social":
-            return lane
-        return LaneKey(LaneId(f"{lane.id}:{trigger.message_id}"), lane.kind, lane.authority)
-
-
-def main() -> int:
-    """Be the captain."""
-    cast("Any", composition).Grants = OneShots
-    return entry.main()
+def apart(trigger: Trigger, turn: TurnId, powers: Powers, loops: Loops) -> LaneKey:
+    """A fresh lane where the room's would be; not of the kind of one-shots, which a sender's burst may join."""
+    lane = placed(trigger, turn, powers, loops)
+    if lane.kind != "room" or lane.authority != "social":
+        return lane
+    return LaneKey(LaneId(f"{lane.id}:{trigger.message_id}"), lane.kind, lane.authority)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry.main(apart))

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from clankie_captain import app as composition
 from clankie_captain import log
+from clankie_captain.core.placement import Placing, placed
 from clankie_captain.errors import CaptainError, ConfigurationError, StoreShapeError
 from clankie_settings.environment import (
     SettingsError,
@@ -71,13 +72,15 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def main() -> int:
-    """Run the captain; the exit code."""
+def main(placing: Placing = placed) -> int:
+    """Run the captain; the exit code. The eval hands in another ``placing``."""
     log.configure()
     try:
         env = process_environment()
         settings = captain_settings(env)
-        app = composition.build(settings, source=SettingsFile(env), servers=tool_servers(env, settings))
+        app = composition.build(
+            settings, source=SettingsFile(env), servers=tool_servers(env, settings), placing=placing
+        )
     except (SettingsError, TokenFileError, CaptainError) as error:
         return _refused(str(error), EX_CONFIG)
     host, port = _address(settings)

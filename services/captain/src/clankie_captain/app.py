@@ -33,6 +33,7 @@ from clankie_captain.core.allowance import Allowance
 from clankie_captain.core.children import FORK
 from clankie_captain.core.compaction import Ceilings
 from clankie_captain.core.grants import ALWAYS
+from clankie_captain.core.placement import Placing, placed
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.turns import LiveRun
 from clankie_captain.errors import ConfigurationError
@@ -119,6 +120,7 @@ def build(
     crash: Crash | None = None,
     source: Source | None = None,
     servers: Mapping[str, Server] = MappingProxyType({}),
+    placing: Placing = placed,
 ) -> FastAPI:
     """The captain as an application; its parts live for as long as its lifespan.
 
@@ -139,7 +141,7 @@ def build(
                 loop = make_loop(settings, time)
                 stack.push_async_callback(loop.aclose)
                 store = await _store(settings, database, stack)
-                ground = _Ground(settings, store, loop, persona, time, fresh, points, source, tuple(servers))
+                ground = _Ground(settings, store, loop, persona, time, fresh, points, source, tuple(servers), placing)
                 metrics = Metrics()
                 gallery = _gallery(ground, metrics, stack)
                 workshop = furnished(settings)
@@ -232,6 +234,7 @@ class _Ground:
     crash: Crash
     source: Source | None
     servers: tuple[str, ...]
+    placing: Placing
 
     @property
     def ceilings(self) -> Ceilings:
@@ -272,7 +275,7 @@ def _captain(ground: _Ground, keys: Keys, metrics: Metrics, gallery: Gallery, ha
     settlements = Waiters[Settled]()
     rulebook = Rulebook(powers(ground.settings), ground.source, tuple(TOOLS), ground.servers)
     shown = [tool for tool in TOOLS if tool in {*ALWAYS, FORK, *hands.tools}]
-    grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings))
+    grants = Grants(lanes, rulebook.powers, shown, loops(ground.settings), ground.placing)
     calls, nursery, changes, crash = CallStore(store), ChildStore(store), ChangeStore(store), ground.crash
     line = LineParts(lanes, held, signals, receipts, clock, ids, calls, gallery, grants, hands, nursery, crash)
     registry = _registry(ground, runs, line, settlements, metrics)

@@ -1,6 +1,6 @@
 """Which lane a delivery goes to, and whether it may still run there. Source: LOOP-1 to LOOP-4, GRANT-2, GRANT-3."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clankie_captain.core.grants import Powers, grant
@@ -41,6 +41,10 @@ def placed(trigger: Trigger, turn: TurnId, powers: Powers, loops: Loops) -> Lane
     if lane.kind != "room" or lane.authority != "social" or not loops.here(trigger.room):
         return lane
     return loop(lane, grant(trigger, powers).fingerprint)
+
+
+Placing = Callable[[Trigger, TurnId, Powers, Loops], LaneKey]
+"""What gives each delivery its lane: ``placed``, or something else to compare it with."""
 
 
 def withdrawn(lane: LaneKey, trigger: Trigger, powers: Powers) -> FailureCode | None:

@@ -7,7 +7,7 @@ from clankie_captain.core.children import FORK
 from clankie_captain.core.grants import ALWAYS, MACHINE, Powers, grant, offered, refused_by
 from clankie_captain.core.lane import LaneKey, room_lane
 from clankie_captain.core.origin import Errand
-from clankie_captain.core.placement import Loops, placed, withdrawn
+from clankie_captain.core.placement import Loops, Placing, placed, withdrawn
 from clankie_captain.core.turns import LiveRun, Pending
 from clankie_captain.ports import Lanes
 from clankie_settings import bounds
@@ -25,20 +25,27 @@ SEVERAL: Final = "not everybody whose messages you have read in this turn"
 class Grants:
     """Reads the owner's settings anew each time: ``powers`` gives them as they are. Source: GRANT-1, GRANT-3.
 
-    ``tools`` are all that this captain has, in the order in which models are shown them.
+    ``tools`` are all that this captain has, in the order in which models are shown them. ``placing`` gives each
+    delivery its lane.
     """
 
     def __init__(
-        self, lanes: Lanes, powers: Callable[[], Awaitable[Powers]], tools: Sequence[str], loops: Loops | None = None
+        self,
+        lanes: Lanes,
+        powers: Callable[[], Awaitable[Powers]],
+        tools: Sequence[str],
+        loops: Loops | None = None,
+        placing: Placing = placed,
     ) -> None:
         self._lanes = lanes
         self._powers = powers
         self._tools = tuple(tools)
         self._loops = loops or Loops()
+        self._placing = placing
 
     async def place(self, trigger: Trigger, turn: TurnId) -> LaneKey:
         """The lane of a delivery, as its sender's grant is now. Source: LOOP-3, LOOP-4, GRANT-2."""
-        return placed(trigger, turn, await self._powers(), self._loops)
+        return self._placing(trigger, turn, await self._powers(), self._loops)
 
     async def home(self, room: Room, actor: str) -> LaneKey:
         """The durable lane in which somebody speaks in a room; it stands for the loops there. Source: OPS-5."""
