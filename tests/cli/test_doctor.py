@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 
 from clankie_captain.store.inspection import is_old
 from clankie_cli.checks import programs
-from clankie_cli.checks.finding import Finding, ok, wrong
+from clankie_cli.checks.finding import Finding, note, ok, wrong
 from clankie_cli.doctor import table
+from clankie_settings.environment import captain_settings
 from tests.captain.machine.ground import needs_a_sandbox
 from tests.cli.launching import called, environment
 
@@ -33,6 +35,7 @@ def test_offline_every_line_is_clear(tmp_path: Path) -> None:
     assert code == 1
     assert {name for name, each in found.items() if each["state"] == "wrong"} == {"token", "model", "captain"}
     assert "check this machine's network" in found["token"]["said"]
+    assert found["servers"]["state"] == "skipped"
     assert {found[name]["state"] for name in ("intent", "server", "bridge", "clock")} == {"skipped"}
     assert "set ANTHROPIC_API_KEY" in found["model"]["said"]
 
@@ -97,6 +100,20 @@ def test_a_browser_that_does_not_start_and_a_model_without_a_key_are_wrong(tmp_p
     assert found["paintings"]["state"] == "note"
     _, found = checked(tmp_path, CLANKIE_TOOLS="generate_image", **paid)
     assert found["paintings"]["state"] == "ok"
+
+
+async def test_each_server_of_tools_is_asked_and_has_its_line(tmp_path: Path) -> None:
+    file, command = tmp_path / "mcp.json", str(Path(sys.executable).with_name("mcp-server-time"))
+    env = environment(tmp_path, CLANKIE_MCP_FILE=str(file))
+    file.write_text(json.dumps({"mcpServers": {"time": {"command": command}, "x": {"command": "no-such"}}}), "utf-8")
+    found = await programs.servers(env, captain_settings(env))
+    assert found == [
+        note("servers", 'time: 2 tools, granted to nobody: name "time_*"'),
+        wrong("servers", "x: its command is no program on PATH; install it, or write its whole path (docs/mcp.md)"),
+    ]
+    file.write_text('{"mcpServers": {"time": {}}}', "utf-8")
+    (found,) = await programs.servers(env, captain_settings(env))
+    assert "mcpServers.time (mcp.json): expected either command" in found.said
 
 
 @pytest.mark.requirement("GRANT-4")

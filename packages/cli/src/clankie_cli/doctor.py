@@ -52,6 +52,7 @@ async def examined(
         films = group.create_task(programs.ffmpeg(env))
         machine = group.create_task(programs.machine(env, captain, state))
         pages = group.create_task(programs.pages(env, captain))
+        served = group.create_task(programs.servers(env, captain))
         alive = group.create_task(running.looked_at(launch, state, time.now())) if runs else None
     return [
         _settings(bridge),
@@ -60,6 +61,7 @@ async def examined(
         films.result(),
         pages.result(),
         machine.result(),
+        *served.result(),
         programs.paintings(captain),
         *folders.state(state),
         folders.secrets(state, Path(".env")),

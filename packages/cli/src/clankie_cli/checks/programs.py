@@ -30,13 +30,34 @@ async def models(env: Mapping[str, str], settings: CaptainSettings, *, ask: bool
     """Whether the configured models have what they need, and with ``ask``, whether they answer."""
     keyless = (settings.anthropic_api_key, settings.openai_api_key, settings.google_api_key) == (None, None, None)
     if trial and keyless and settings.model_base_url is None:
-        return [skipped("model", "the stage's rehearsal model needs no key")]
+        return [skipped("model", "the stage's rehearsal model needs no key"), await _search(env, settings, "", ask=ask)]
     said = await _answer(env, ASK_WITHIN if ask else LOOK_WITHIN, "clankie_captain.agent", *(["--ask"] if ask else []))
     if said is None:
         return [wrong("model", "the captain's own check of it does not run: make setup, and ask again")]
     if said.get("problem"):
         return [wrong("model", str(said["problem"]))]
-    return [_model(each, ask=ask) for each in cast("list[Json]", said.get("models") or [])]
+    found = [_model(each, ask=ask) for each in cast("list[Json]", said.get("models") or [])]
+    return [*found, await _search(env, settings, str(said.get("search") or ""), ask=ask)]
+
+
+async def _search(env: Mapping[str, str], settings: CaptainSettings, provider: str, *, ask: bool) -> Finding:
+    """Whether the web can be searched, where somebody may; ``provider`` names the model whose provider can. OPS-9."""
+    if not _granted(settings, "search_web"):
+        return skipped("search", "search_web is granted to nobody")
+    if settings.search == "off":
+        return skipped("search", "CLANKIE_SEARCH is off")
+    asked = "ask" if ask or settings.search_url is not None else ""
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain.media", "search", provider, asked)
+    if said is None:
+        return wrong("search", "the captain's own check of it does not run: make setup, and ask again")
+    way = {"provider": f"{provider}'s provider", "brave": "Brave", "searxng": "CLANKIE_SEARCH_URL"}.get(said["way"])
+    if way is None:
+        say = note if settings.search == "auto" else wrong
+        return say("search", f"search_web is granted and cannot work here: {said['remedy']}")
+    if said.get("fault"):
+        return wrong("search", f"{way}: {said['fault']} (docs/troubleshooting.md)")
+    answers = "answers" if said.get("asked") else "is asked; each search costs money, so it is not tried here"
+    return ok("search", f"{way} {answers}")
 
 
 async def database(env: Mapping[str, str], settings: CaptainSettings, state: Path) -> list[Finding]:
@@ -123,6 +144,30 @@ async def machine(env: Mapping[str, str], settings: CaptainSettings, state: Path
     if said.get("remedy"):
         return note("machine", f"run_command, read_file and write_file refuse, without a sandbox: {said['remedy']}")
     return ok("machine", "commands run in bubblewrap, in the workspace alone")
+
+
+async def servers(env: Mapping[str, str], settings: CaptainSettings) -> list[Finding]:
+    """Whether each server of tools can be started or reached, and whether somebody may use it. Source: OPS-9."""
+    if settings.mcp_file is None:
+        return [skipped("servers", "there is no mcp.json; docs/mcp.md says how to connect a server of tools")]
+    said = await _answer(env, ASK_WITHIN, "clankie_captain.mcp")
+    if said is None:
+        return [wrong("servers", "the captain's own check of them does not run: make setup, and ask again")]
+    if said.get("problem"):
+        return [wrong("servers", str(said["problem"]))]
+    found = [_server(each, settings) for each in cast("list[Json]", said.get("servers") or [])]
+    return found or [note("servers", f"{settings.mcp_file.name} names none that is not disabled")]
+
+
+def _server(said: Json, settings: CaptainSettings) -> Finding:
+    name, tools = said["server"], cast("list[str]", said["tools"])
+    if said.get("fault"):
+        return wrong("servers", f"{name}: {said['fault']} (docs/mcp.md)")
+    left = sum(cast("dict[str, int]", said["left_out"]).values())
+    more = f", and {counted(left, 'tool')} that no provider would take" if left else ""
+    if not any(_granted(settings, tool) for tool in tools):
+        return note("servers", f'{name}: {counted(len(tools), "tool")}{more}, granted to nobody: name "{name}_*"')
+    return ok("servers", f"{name}: {counted(len(tools), 'tool')}{more}")
 
 
 def paintings(settings: CaptainSettings) -> Finding:
