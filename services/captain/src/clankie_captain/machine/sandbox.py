@@ -31,6 +31,12 @@ GONE_WITHIN: Final = timedelta(seconds=2)
 STRANGER: Final = 64_310
 """The user and group that root's commands run as: nobody's account."""
 
+HELPERS: Final = ("unshare", "mount", "setpriv")
+"""What root becomes a stranger by."""
+
+BECOMES: Final = '"$1" --bind "$2" "$3" && shift 3 && exec "$@"'
+"""Binds the workspace where a stranger can reach it, in a view of its own, and goes on as what follows."""
+
 Walls = Callable[[Most, Mapping[str, int]], Mapping[str, tuple[str, ...]]]
 """What is around a command, by names."""
 
@@ -95,7 +101,7 @@ class Sandbox:
         self._place = place
         self._around = around
         self._program = program or shutil.which("bwrap")
-        self._become = shutil.which("setpriv")
+        self._helpers = {name: found for name in HELPERS if (found := shutil.which(name)) is not None}
         self.most = most or Most()
         self.shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
 
@@ -108,7 +114,7 @@ class Sandbox:
         """Why there is none, tried with a real one; None where there is."""
         if self._program is None:
             return "program"
-        if self._place.runs_as is not None and self._become is None:
+        if self._place.runs_as is not None and len(self._helpers) < len(HELPERS):
             return "user"
         if any(each.resolve().is_relative_to(walls.SYSTEM) for each in self._place.hidden):
             return "place"
@@ -172,15 +178,19 @@ class Sandbox:
         return self._place.folder if self._place.runs_as is None else Path("/tmp")  # noqa: S108
 
     def _as_somebody_else(self) -> list[str]:
-        """What comes before it where the captain is root: the kernel bounds and refuses root less than anybody else."""
+        """What comes before it where the captain is root: the kernel bounds and refuses root less than anybody else.
+
+        One program becomes the next, with no process between them and the captain: the end of one that has lost root's
+        powers would not be a reason for the end of a stranger's.
+        """
         if self._place.runs_as is None:
             return []
         user, group = self._place.runs_as
         return [
-            *(self._program or "bwrap", "--die-with-parent", "--dev-bind", "/", "/"),
-            *("--bind", str(self._place.folder), str(self._seen_at), "--"),
-            *(self._become or "setpriv", "--reuid", str(user), "--regid", str(group), "--clear-groups"),
-            *("--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--"),
+            *(self._helpers["unshare"], "--mount", "--propagation", "private", "--", "/bin/sh", "-c", BECOMES, "sh"),
+            *(self._helpers["mount"], str(self._place.folder), str(self._seen_at)),
+            *(self._helpers["setpriv"], "--reuid", str(user), "--regid", str(group), "--clear-groups"),
+            *("--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL", "--"),
         ]
 
 

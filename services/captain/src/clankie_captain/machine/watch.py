@@ -15,7 +15,7 @@ from clankie_settings.clock import Clock
 LOOKS_EVERY: Final = timedelta(milliseconds=100)
 """How often processes are looked at: a hog fills less than half a gigabyte meanwhile."""
 
-SCAFFOLD: Final = 4
+SCAFFOLD: Final = 2
 """Processes among them that hold the walls up."""
 
 MEASURES_EVERY: Final = timedelta(milliseconds=250)
