@@ -57,7 +57,8 @@ def nothing_yet(_: Trigger) -> None:
 class LoopbackCaptain:
     """State and door of the captain; `down` and `up` keep the state, as a restart does.
 
-    `queued` says that no run has heard what is unsettled, so that it can still be edited and withdrawn.
+    `queued` says that no run has heard what is unsettled, so that it can still be edited and withdrawn; of what is
+    `unheard` nobody gets an answer, as if each got lost.
     """
 
     def __init__(self) -> None:
@@ -70,6 +71,7 @@ class LoopbackCaptain:
         self.wire_version = str(WIRE_VERSION)
         self.draining = False
         self.queued = False
+        self.unheard: set[str] = set()
         self.refuse: Problem | None = None
         self.changes = Changes()
         self.lease: Held | None = None
@@ -219,6 +221,8 @@ class LoopbackCaptain:
         if wait_s and not self.draining:
             with suppress(TimeoutError):
                 await self.changes.until(lambda: turn.result is not None or self._runner is None, float(wait_s))
+        if turn.trigger.delivery_id in self.unheard:
+            return self._problem(503, "unheard")
         answer = turn.answer()
         if isinstance(answer, Pending):
             return self._shape(answer, 202, {"Location": f"/v1/turns/{turn.trigger.delivery_id}"})

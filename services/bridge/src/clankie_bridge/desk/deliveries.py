@@ -1,6 +1,7 @@
 """The deliveries that are under way."""
 
 import asyncio
+import itertools
 from collections.abc import Iterator
 from typing import Final
 
@@ -29,6 +30,11 @@ class Deliveries:
     def __iter__(self) -> Iterator[Delivery]:
         return iter([*self._open.values()])
 
+    def before(self, delivery: Delivery) -> tuple[Delivery, ...]:
+        """The deliveries of the same room that were accepted earlier and are still under way, oldest first."""
+        earlier = itertools.takewhile(lambda each: each is not delivery, self._open.values())
+        return tuple(each for each in earlier if each.room is delivery.room)
+
     @property
     def are_done(self) -> bool:
         """Whether nothing is under way: no result is waited for, and no reply. Source: DUR-5."""
@@ -55,6 +61,7 @@ class Deliveries:
     def close(self, delivery: Delivery) -> None:
         """Nothing more is to be done for it."""
         delivery.stop_typing()
+        delivery.closed.set()
         if self._open.pop(delivery.id, None) is not None:
             delivery.room.open -= 1
         if len(self._open) < UNDER_WAY:

@@ -72,6 +72,7 @@ class Delivery:
         inherited: Whether an earlier life of the bridge may have posted something for it.
         doubted: Whether an answer of the captain's about it was lost, so that its result may be older than it seems.
         settled_at: When it settled, where that was not just now.
+        closed: Set once nothing more is to be done for it.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Delivery:
     inherited: bool = False
     doubted: bool = False
     settled_at: datetime | None = None
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def answers(self) -> str | None:

@@ -69,6 +69,8 @@ class Waiting:
             self._cards.end(delivery)
             if not isinstance(result, Replied):
                 delivery.stop_typing()
+            if result.owed:
+                await self._earlier_said(delivery)
             await self._conclude(delivery, result, parts_posted)
         except CaptainError as error:
             self._log.error("result_lost", delivery=delivery.id, kind=type(error).__name__)
@@ -116,6 +118,22 @@ class Waiting:
         """When it settled: after an outage nobody here can say how long ago that was. Source: OUT-5."""
         owed = await self._patience.until_done(self._captain.owed)
         return next((each.settled_at for each in owed if each.delivery_id == delivery.id), None)
+
+    async def _earlier_said(self, delivery: Delivery) -> None:
+        """Let words of the same room that settled before these go first, although these were heard of first.
+
+        Each delivery is waited for by itself, and a lost connection or a pause may let a later one hear first. A lane
+        settles in the order in which it accepted: what has no result by now is of another, and is not waited for.
+
+        Source: OUT-2.
+        """
+        earlier = self._deliveries.before(delivery)
+        if any(each.settled is None for each in earlier):
+            owed = await self._patience.until_done(self._captain.owed)
+            settled = {each.delivery_id for each in owed if each.result is not None}
+            earlier = tuple(each for each in earlier if each.settled is not None or each.id in settled)
+        for each in earlier:
+            await each.closed.wait()
 
     async def _conclude(self, delivery: Delivery, result: Settled, parts_posted: int) -> None:
         room = delivery.room

@@ -1,0 +1,75 @@
+"""Words stand in a room in the order in which they settled, whichever the bridge happens to hear of first."""
+
+from collections.abc import Callable
+
+import pytest
+
+from clankie_bridge.core import notices
+from clankie_settings.wire.failure import FailureCode
+from clankie_stage.app import Stage
+from tests.bridge.conftest import StartBridge
+from tests.bridge.loopback_captain import LoopbackCaptain, Settled, absorbed, failed, replied, silent
+
+OWED = "GET /v1/turns"
+
+Outcome = Callable[[str], Settled]
+
+NOTHING_SAID: dict[str, Outcome | None] = {
+    "without a result": None,
+    "silent": silent,
+    "absorbed": lambda delivery: absorbed(delivery, "another"),
+    "failed without a notice": lambda delivery: failed(delivery, FailureCode.CAPTAIN_CANCELLED),
+    "withdrawn": lambda delivery: failed(delivery, FailureCode.WITHDRAWN),
+}
+
+
+async def three_said(stage: Stage, captain: LoopbackCaptain) -> list[str]:
+    said: list[str] = []
+    for number in range(3):
+        said.append(stage.control.say("Ann", f"Clankie, {number}")["id"])
+        await captain.until_turns(number + 1)
+    return said
+
+
+def posted(stage: Stage) -> list[str]:
+    return [each["content"] for each in stage.control.messages() if each["author"].get("bot")]
+
+
+@pytest.mark.requirement("OUT-2")
+@pytest.mark.parametrize("heard", [(2, 1, 0), (2, 0, 1), (1, 2, 0)], ids=str)
+async def test_replies_stand_as_they_settled_though_the_later_are_heard_of_first(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, heard: tuple[int, ...]
+) -> None:
+    await start()
+    said = await three_said(stage, captain)
+    captain.unheard = {*said}
+    captain.settle(said[0], failed(said[0], FailureCode.CAPTAIN_TURN_STALLED, notice=True))
+    captain.settle(said[1], replied(said[1], "second"))
+    captain.settle(said[2], replied(said[2], "third"))
+    for each in heard[:-1]:
+        before = captain.asked.count(OWED)
+        captain.unheard.remove(said[each])
+        await captain.changes.until(
+            lambda each=each, before=before: captain.asked.count(OWED) > before or captain.turns[said[each]].receipts,
+            15,
+        )
+    captain.unheard.clear()
+    for each in said:
+        await captain.until_receipts(each)
+    assert posted(stage) == [notices.notice(FailureCode.CAPTAIN_TURN_STALLED), "second", "third"]
+
+
+@pytest.mark.requirement("OUT-2")
+@pytest.mark.parametrize("outcome", NOTHING_SAID.values(), ids=NOTHING_SAID.keys())
+async def test_a_reply_waits_for_nobody_who_has_nothing_to_say(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, outcome: Outcome | None
+) -> None:
+    await start()
+    said = await three_said(stage, captain)
+    captain.unheard = {*said[:2]}
+    if outcome is not None:
+        captain.settle(said[0], outcome(said[0]))
+        captain.settle(said[1], outcome(said[1]))
+    captain.reply(said[2], "third")
+    await captain.until_receipts(said[2])
+    assert posted(stage) == ["third"]
