@@ -8,16 +8,23 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from clankie_stage.discord.scenery import ANN_ID, GENERAL_ID, GUILD_ID
+from clankie_stage.provider.beats import Finish, Gate
 from clankie_stage.provider.records import Record
-from clankie_stage.provider.steps import gated, text
+from clankie_stage.provider.steps import call, calls, gated, step, text
 from tests.system.house import CAPTAIN, House, whole_house
-from tests.system.scene import Scene, heard_in, prompt
+from tests.system.scene import Scene, heard_in, prompt, told_by_tools
 
 pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module")]
 
 LOOSE_CAPTAIN = str(Path(__file__).with_name("loose_captain.py"))
-GIVEN = 'room_loop = "all"\ntools = ["draw_diagram"]\n'
-WITHDRAWN = 'room_loop = "all"\ntools = []\n'
+PLAIN = f'[rooms."{GUILD_ID}:{GENERAL_ID}"]\nroom_loop = false\n'
+GIVEN = f'room_loop = "all"\ntools = ["draw_diagram"]\n{PLAIN}'
+WITHDRAWN = f'room_loop = "all"\ntools = []\n{PLAIN}'
+ANNS = f'{WITHDRAWN}[actors."{ANN_ID}"]\ntools = ["draw_diagram"]\n'
+BOXES = [{"id": "a", "label": "Ann"}, {"id": "b", "label": "Bob"}]
+LINKS = [{"source": "a", "target": "b"}]
+DRAW = call("draw_diagram", {"title": "Who", "diagram": {"kind": "flow", "steps": BOXES, "links": LINKS}})
 CHANGED = "room_loop_grant_changed"
 
 
@@ -122,15 +129,53 @@ async def test_a_queued_turn_is_refused_by_the_next_captain_as_well(scene: Scene
     assert not any("Clankie, two" in prompt(each) for each in await scene.requests(2))
 
 
-@pytest.mark.requirement("LOOP-2")
-async def test_two_speakers_at_once_get_two_turns_of_one_loop_one_after_the_other(scene: Scene) -> None:
+@pytest.mark.requirement("LOOP-5", "GRANT-1", "GRANT-5")
+async def test_a_call_is_judged_by_the_grant_that_whoever_has_the_turn_has_at_that_moment(scene: Scene) -> None:
+    await scene.script(text("To Ann."), step(Gate("bobs"), DRAW, Finish("tool_calls")), text("To Bob."))
+    await scene.concluded(await scene.say("Clankie, one"))
+    two = await scene.say("Clankie, draw it", "Bob")
+    await scene.house.provider.arrived("bobs")
+    set_to(scene.house, ANNS)
+    await scene.open("bobs")
+    await scene.concluded(two)
+    *_, last = await scene.requests(3)
+    assert "the person whose message you are answering may use draw_diagram" in told_by_tools(last)[0]
+    assert len({line["lane"] for line in await scene.runs(2)}) == 1
+
+
+@pytest.mark.requirement("LOOP-1", "GRANT-1", "GRANT-5")
+async def test_in_a_room_that_is_no_loop_two_speakers_share_a_run_and_it_may_what_both_may(house: House) -> None:
+    set_to(house, ANNS)
+    scene = Scene(house, GENERAL_ID, "general")
+    await scene.script(gated("answer", "To Ann."), calls(DRAW), text("To both."), calls(DRAW), text("To Ann alone."))
+    one = await scene.say("Clankie, one")
+    await house.provider.arrived("answer")
+    two = await scene.say("Clankie, draw it", "Bob")
+    await scene.accepted(two)
+    await scene.open("answer")
+    assert await scene.concluded(one, two) == [["accepted", "replied"], ["accepted", "absorbed"]]
+    await scene.concluded(await scene.say("Clankie, draw it then"))
+    *_, last = await scene.requests(5)
+    refused, drawn = told_by_tools(last)
+    assert "not everybody whose messages you have read in this turn may use draw_diagram" in refused
+    assert "may use draw_diagram" not in drawn
+    assert all("~" not in line["lane"] for line in await scene.runs(2))
+
+
+async def together(scene: Scene) -> list[list[str]]:
+    """Two speakers at once; what became of their messages."""
     await scene.script(gated("answer", "First."), text("Second."))
     said = await asyncio.gather(scene.say("Clankie, one"), scene.say("Clankie, two", "Bob"))
     await scene.accepted(*said)
     await scene.house.provider.arrived("answer")
     assert len(await scene.requests(1)) == 1
     await scene.open("answer")
-    assert await scene.concluded(*said) == [["accepted", "replied"]] * 2
+    return await scene.concluded(*said)
+
+
+@pytest.mark.requirement("LOOP-2")
+async def test_two_speakers_at_once_get_two_turns_of_one_loop_one_after_the_other(scene: Scene) -> None:
+    assert await together(scene) == [["accepted", "replied"]] * 2
     first, second = await scene.requests(2)
     assert len(heard_in(first)) == len(heard_in(second)) == 1
     assert heard_in(first) != heard_in(second)
@@ -147,12 +192,13 @@ async def _loose(tmp_path: Path, missing: str, name: str) -> AsyncIterator[Scene
 
 
 @pytest.mark.requirement("LOOP-2")
-async def test_without_turns_the_next_speaker_joins_the_run_and_the_test_of_a_burst_notices(tmp_path: Path) -> None:
+async def test_without_turns_the_next_speaker_joins_the_run_and_both_tests_of_turns_notice(tmp_path: Path) -> None:
     async for loose in _loose(tmp_path, "turns", "without-turns"):
         told = await burst(loose)
         assert told.ends[1] == ["accepted", "absorbed"]
         assert ("Bob", "Clankie, two") in heard_in(told.requests[1])
         assert len(await loose.runs(1)) == 1
+        assert ["accepted", "absorbed"] in await together(await Scene.opened(loose.house, "at-once"))
 
 
 @pytest.mark.requirement("LOOP-4")
