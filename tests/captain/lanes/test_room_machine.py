@@ -20,7 +20,7 @@ from clankie_captain.lanes import grants as authority
 from clankie_captain.store import arrivals, forks, runs, speech
 from clankie_captain.store.engine import Database
 from clankie_settings.ids import PresenceId
-from tests.captain.lanes.place import ANN, BOB, EVEN, OWNER, Place
+from tests.captain.lanes.place import ANN, BOB, EVEN, MORE, OWNER, Place
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,9 +60,8 @@ LANE: list[Step] = [("begin", False, EVEN), ("write", ANN), ("write", BOB)]
 ALOUD: list[Step] = [("begin", False, EVEN), ("hold",), ("write", ANN), ("end",)]
 BOTH: list[Step] = [("begin", False, EVEN), ("hold",), ("utter", ANN), ("write", BOB), ("reach_a_boundary",), ("end",)]
 REPORT: list[Step] = [("begin", False, EVEN), ("write", ANN), ("fork",), ("end", 1), ("reach_a_boundary",)]
-UNEVEN = Powers(everyone=frozenset({"fork"}), actors={ANN: frozenset({"read_page"})})
 ALONE: list[Step] = [("begin", False, Powers()), ("write", ANN), ("call_tools",)]
-TOGETHER: list[Step] = [("begin", False, UNEVEN), ("write", ANN), ("write", BOB), ("reach_a_boundary",)]
+TOGETHER: list[Step] = [("begin", False, MORE), ("write", ANN), ("write", BOB), ("reach_a_boundary",)]
 
 
 def _first_alone(tool: str, grants: Sequence[Any]) -> int | None:
