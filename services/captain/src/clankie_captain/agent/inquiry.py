@@ -12,8 +12,9 @@ from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from clankie_captain.agent.model import build_models
+from clankie_captain.agent.model import build_models, new_client, reached
 from clankie_captain.agent.pulse import Pulse
+from clankie_captain.agent.search import provider_search
 from clankie_settings.schema import CaptainSettings
 
 ANSWER_WITHIN: Final = timedelta(seconds=45)
@@ -42,6 +43,19 @@ async def inquire(settings: CaptainSettings, *, ask: bool) -> tuple[Inquiry, ...
         return tuple([await _inquired(each) if ask else Inquiry(each.model_name) for each in models])
     finally:
         await close()
+
+
+async def searcher(settings: CaptainSettings) -> str | None:
+    """The model whose provider would search the web by itself; nothing is asked of it.
+
+    Raises:
+        ConfigurationError: A model or its key is not configured; the message says which variable to set.
+    """
+    search = provider_search(settings, reached(settings), lambda: new_client(Pulse()))
+    if search is None:
+        return None
+    await search.aclose()
+    return search.name
 
 
 async def _inquired(model: Model) -> Inquiry:

@@ -108,6 +108,22 @@ def chosen(settings: CaptainSettings, *, provider: bool) -> Way | None:
     return way(settings.search, server=server, provider=provider, key=key)
 
 
+async def tried(settings: CaptainSettings) -> str | None:
+    """Ask the service that searches by these settings for one word; why it does not work, or None."""
+    guard = GuardedTransport()
+    service = _searcher(settings, None, guard)
+    if service is None:
+        return None
+    try:
+        await service.search("clankie", lambda: None, lambda usage: None)
+    except NotFoundError as error:
+        return str(error)
+    finally:
+        await service.aclose()
+        await guard.aclose()
+    return None
+
+
 def _searcher(settings: CaptainSettings, own: Searcher | None, transport: httpx2.AsyncBaseTransport) -> Searcher | None:
     who, within = chosen(settings, provider=own is not None), _within(bounds.SEARCH_TIME, settings)
     if who == "provider":
