@@ -1,12 +1,16 @@
 """Machine turns of those whom the owner trusts, with real processes: one at a time, and apart from the room's talk."""
 
+import asyncio
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from clankie_stage.discord.scenery import BOB_ID, OWNER_ID
+from clankie_stage.discord.scenery import BOB_ID, OWNER_DM_ID, OWNER_ID
 from clankie_stage.provider.steps import call, calls, gated, text
+from tests.captain.machine.ground import alive, needs_a_sandbox
 from tests.system.house import CAPTAIN, House, whole_house
 from tests.system.scene import Scene, heard_in, told_by_tools
 
@@ -21,6 +25,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield running
 
 
+@needs_a_sandbox
 @pytest.mark.requirement("LOOP-7", "GRANT-2")
 async def test_what_a_machine_turn_reads_is_shown_to_nobody_elses_turn(scene: Scene) -> None:
     (scene.house.state / "workspace" / "diary.md").write_text("CANARY-file", "utf-8")
@@ -61,3 +66,78 @@ async def test_machine_turns_of_a_room_go_one_at_a_time_and_their_own_actor_stee
     assert heard_in(third) == [("Bob", "Clankie, two")]
     assert "assistant" not in {message["role"] for message in third.messages}
     assert {author for author, _ in heard_in(second)} == {"The owner"}
+
+
+@needs_a_sandbox
+@pytest.mark.requirement("GRANT-2", "GRANT-4", "LANE-12")
+async def test_the_owner_has_a_shell_in_a_direct_message_and_finds_out_afterwards_what_it_ran(scene: Scene) -> None:
+    direct = Scene(scene.house, OWNER_DM_ID, "the owner's")
+    await direct.script(calls(call("run_command", {"command": "echo CANARY-ran | tee kept; exit 3"})), text("Run."))
+    asked = await direct.say("run it", "owner")
+    assert await direct.concluded(asked) == [["accepted", "replied"]]
+    _, second = await direct.requests(2)
+    assert told_by_tools(second)[-1].startswith("Exit code 3.\n<<<output-")
+    assert (scene.house.state / "workspace" / "kept").read_text("utf-8") == "CANARY-ran\n"
+    trail = await _trail(scene.house, f"dm:{OWNER_DM_ID}", "--text")
+    assert 'calls run_command: {"command":"echo CANARY-ran | tee kept; exit 3"}' in trail
+    assert "result of run_command: Exit code 3." in trail
+    assert "\n                 CANARY-ran\n" in trail
+
+
+@pytest.mark.requirement("GRANT-2", "GRANT-4")
+async def test_somebody_else_in_the_same_place_gets_no_shell(scene: Scene) -> None:
+    await scene.script(text("Here."), calls(call("run_command", {"command": "echo x > anns"})), text("No."))
+    assert await scene.concluded(await scene.say("Clankie, hello", "owner")) == [["accepted", "replied"]]
+    assert await scene.concluded(await scene.say("Clankie, run it for me", "Ann")) == [["accepted", "replied"]]
+    owners, anns, refused = await scene.requests(3)
+    assert [b'"name":"run_command"' in each.raw for each in (owners, anns)] == [True, False]
+    assert "Exit code" not in told_by_tools(refused)[0]
+    assert not (scene.house.state / "workspace" / "anns").exists()
+
+
+@needs_a_sandbox
+@pytest.mark.requirement("GRANT-4", "DUR-2")
+async def test_an_interrupted_command_is_not_run_again_and_nothing_is_run_once_bubblewrap_is_gone(
+    scene: Scene, tmp_path: Path
+) -> None:
+    house, path, mark = scene.house, scene.house.env["PATH"], "86431.5"
+    await scene.script(calls(call("run_command", {"command": f"echo once >> log; sleep {mark}"})), text("Well."))
+    asked = await scene.say("Clankie, do it", "owner")
+    await house.until(lambda: alive(mark) or None, "the command runs")
+    await house.kill("captain")
+    house.env["PATH"] = str(tmp_path)
+    try:
+        await house.start_captain()
+        assert await scene.concluded(asked) == [["accepted", "replied"]]
+        *_, resumed = await scene.requests(2)
+        assert told_by_tools(resumed)[-1].startswith("Interrupted: the outcome is unknown")
+        assert (house.state / "workspace" / "log").read_text("utf-8") == "once\n"
+        assert not alive(mark)
+        await _refused_without_bubblewrap(scene)
+    finally:
+        house.env["PATH"] = path
+        await house.kill("captain")
+        await house.start_captain()
+
+
+async def _refused_without_bubblewrap(scene: Scene) -> None:
+    given = {
+        "run_command": {"command": "echo x > unsafe"},
+        "write_file": {"path": "unsafe", "text": "x"},
+        "read_file": {"path": "log"},
+    }
+    await scene.script(calls(*(call(*each) for each in given.items())), text("It cannot."))
+    assert await scene.concluded(await scene.say("Clankie, try", "owner")) == [["accepted", "replied"]]
+    *_, told = await scene.requests(4)
+    assert ["bubblewrap is not installed" in each for each in told_by_tools(told)[-3:]] == [True, True, True]
+    assert not (scene.house.state / "workspace" / "unsafe").exists()
+    assert "apt install bubblewrap" in scene.house.output["captain"]
+
+
+async def _trail(house: House, *arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "clankie_cli", "trail", *arguments,
+        env=house.env, cwd=house.folder, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, _ = await process.communicate()
+    return out.decode()

@@ -80,7 +80,7 @@ class Workbench(Machine):
                 raise NotDoneError(f"it could not be started ({error.strerror})") from error
             if stop is None and code is None:
                 raise NotDoneError(REASONS["forbidden"])
-            return Ran(code, stop, self._fenced(command, output.text()), output.cut)
+            return Ran(code, stop, self._fenced(command, output.text().removesuffix("\n")), output.cut)
 
     async def read(self, path: str, offset: int) -> str:
         """Read a part of a file."""
