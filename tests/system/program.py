@@ -1,16 +1,20 @@
 """One real process, with every line that it says."""
 
 import asyncio
+import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Self
+
+from tests.system.warm import fork
 
 PATIENCE_S = 40.0
 """How long a condition is waited for, in seconds; a loaded machine is slow."""
 
-LEASHED = str(Path(__file__).with_name("leashed.py"))
 LAST_LINES = 25
 
 
@@ -23,31 +27,23 @@ class Program:
         ended: Done when the process is gone and its output is read.
     """
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, name: str, process: ForkServerProcess, output: Connection, words: Connection | None) -> None:
         self.name = name
         self.lines: list[str] = []
         self._process = process
+        self._words = words
         self._moved = asyncio.Condition()
         self._silent = False
-        self.ended = asyncio.create_task(self._read(), name=name)
+        self.ended = asyncio.create_task(self._read(output), name=name)
 
     @classmethod
     async def started(
         cls, name: str, arguments: Sequence[str], env: Mapping[str, str], folder: Path, *, reads: bool = False
     ) -> Self:
         """Start Python with these arguments; one that ``reads`` can be told lines."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            LEASHED,
-            *arguments,
-            cwd=folder,
-            env={**env, "PYTHONUNBUFFERED": "1"},
-            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            limit=1024 * 1024,
-        )
-        return cls(name, process)
+        mine, its = Pipe(duplex=False)
+        theirs, told = Pipe(duplex=False) if reads else (None, None)
+        return cls(name, await asyncio.to_thread(fork, arguments, env, folder, its, theirs), mine, told)
 
     @property
     def tail(self) -> str:
@@ -84,56 +80,70 @@ class Program:
 
     def tell(self, line: str) -> None:
         """Write a line to its input."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{line}\n".encode())
+        assert self._words is not None
+        os.write(self._words.fileno(), f"{line}\n".encode())
 
     def hush(self) -> None:
         """End its input."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        assert self._words is not None
+        self._words.close()
 
     def ask_to_stop(self) -> None:
         """Ask it to stop, and do not wait."""
-        self._process.terminate()
+        os.kill(self.pid, signal.SIGTERM)
 
     async def stop(self) -> int:
         """Ask it to stop, and wait; its exit code."""
         if not self.ended.done():
-            self._process.terminate()
+            os.kill(self.pid, signal.SIGTERM)
         return await self.exit_code()
 
     async def kill(self) -> None:
         """Kill it at once (SIGKILL), as a power cut would."""
         if not self.ended.done():
-            self._process.kill()
+            os.kill(self.pid, signal.SIGKILL)
         # Whoever is called off here must not end the reading for all who wait for it.
         await asyncio.shield(self.ended)
 
     def send(self, signal: int) -> None:
         """Send it a signal, unless it is gone: SIGSTOP freezes it where it stands, SIGCONT lets it go on."""
         if not self.ended.done():
-            self._process.send_signal(signal)
+            os.kill(self.pid, signal)
 
     @property
     def pid(self) -> int:
-        """Its process id, the same over the change from the leash to the program."""
+        """Its process id."""
+        assert self._process.pid is not None
         return self._process.pid
 
     def suspend(self) -> None:
         """Stop it amid whatever it does, as a host that goes to sleep."""
-        self._process.send_signal(signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
 
     def wake(self) -> None:
         """Let it go on."""
-        self._process.send_signal(signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
 
-    async def _read(self) -> int:
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
-            async with self._moved:
-                self.lines.append(line.decode("utf-8", "replace").rstrip("\n"))
-                self._moved.notify_all()
+    async def _read(self, output: Connection) -> int:
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=1024 * 1024)
+        with os.fdopen(os.dup(output.fileno()), "rb") as pipe:
+            output.close()
+            transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+            async for line in reader:
+                async with self._moved:
+                    self.lines.append(line.decode("utf-8", "replace").rstrip("\n"))
+                    self._moved.notify_all()
+            transport.close()
         async with self._moved:
             self._silent = True
             self._moved.notify_all()
-        return await self._process.wait()
+        gone = loop.create_future()
+        loop.add_reader(self._process.sentinel, gone.set_result, None)
+        try:
+            await gone
+        finally:
+            loop.remove_reader(self._process.sentinel)
+        code = self._process.exitcode
+        assert code is not None
+        self._process.close()
+        return code
