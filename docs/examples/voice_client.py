@@ -91,8 +91,12 @@ class VoiceClient:
 
     async def _await_result(self, delivery: str) -> None:
         path, wait = f"/v1/turns/{delivery}", {"Prefer": f"wait={WAIT_S}"}
-        while (answer := await self._call("GET", path, headers=wait)).status_code == ACCEPTED:
-            pass
+        while True:
+            answer = await self._call("GET", path, headers=wait)
+            # Without the room it may have been posted meanwhile, for whoever had joined in writing.
+            if answer.status_code != ACCEPTED and self._holds:
+                break
+            await asyncio.sleep(0 if self._holds else AGAIN_S)
         result = answer.json()
         if not result["owed"]:
             # Absorbed, silent, or said before: the quiet path.
@@ -132,7 +136,7 @@ class VoiceClient:
         """Speak, then say so. Without the room it stays unsaid: the captain has it posted."""
         name = action["action_id"]
         if name not in self._said:
-            if time.monotonic() >= self._held_until:
+            if not self._holds:
                 return
             self._speak(action["text"])
             self._said.add(name)
@@ -165,6 +169,10 @@ class VoiceClient:
                     f"{method} {path.partition('?')[0]}: {answer.status_code} {answer.json().get('detail')}"
                 )
             await asyncio.sleep(AGAIN_S)
+
+    @property
+    def _holds(self) -> bool:
+        return time.monotonic() < self._held_until
 
     def _utterance(self, delivery: str, text: str) -> dict[str, object]:
         guild, _, channel = self._room.partition(":")

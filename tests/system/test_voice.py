@@ -79,6 +79,25 @@ async def test_typed_words_that_join_what_is_being_said_are_answered_with_it(sce
         assert (spoken(client), await scene.posted()) == (["Both."], [])
 
 
+async def test_typed_words_are_answered_in_text_once_where_the_voice_that_they_joined_hangs(scene: Scene) -> None:
+    async with voice(scene) as client:
+        await scene.script(gated("thinking", "One."), text("Both."), text("Ten."))
+        client.tell(f"what is that? ({scene.name})")
+        await scene.requests(1)
+        one = await scene.say("Clankie, and that?")
+        await scene.accepted(one)
+        client.suspend()
+        await scene.open("thinking")
+        assert await scene.concluded(one) == [["accepted", "absorbed"]]
+        (reply,) = await scene.replies(1)
+        assert (reply["content"], reply["message_reference"]["message_id"]) == ("Both.", one)
+        client.wake()
+        await client.said("holding", 2)
+        client.tell(f"and now? ({scene.name})")
+        await client.said("speaks: Ten.")
+        assert (spoken(client), await scene.posted()) == (["Ten."], ["Both."])
+
+
 async def test_a_live_text_run_keeps_its_steers_and_posts_while_a_voice_comes(scene: Scene) -> None:
     await scene.script(gated("thinking", "One."), text("Both, in text."))
     one = await scene.say("Clankie, what is that?")
