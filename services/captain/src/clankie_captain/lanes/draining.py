@@ -1,7 +1,7 @@
 """How a captain stops: nothing new, a stated time for what runs, the rest for the next one. Source: DUR-5."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
@@ -18,6 +18,9 @@ from clankie_settings.wire.receipt import ActionReceipt
 
 LOOK_EVERY: Final = timedelta(milliseconds=100)
 """How often a stopping captain looks whether the last replies have their receipts."""
+
+FRESH: Final = timedelta(seconds=2)
+"""A reply that settled so shortly before the stop is on its way into its room; older ones wait for the next start."""
 
 _log = structlog.get_logger()
 
@@ -55,13 +58,13 @@ class Draining:
     async def finish(self) -> None:
         """Let what runs end, for the stated time at most, and what it said reach its room."""
         self.begin()
-        owed = await self._owing()
+        fresh = self._clock.now() - FRESH
         left = await self._registry.finish(self._within)
         if left:
             _log.warning("captain.stopping", left=left, waited_s=self._within.total_seconds())
         try:
             async with asyncio.timeout(bounds.DRAIN_TELLING.total_seconds()):
-                while await self._owing() > owed:
+                while await self._owing(fresh):
                     await self._clock.sleep(LOOK_EVERY)
         except TimeoutError:
             _log.info("captain.receipts_outstanding")
@@ -84,9 +87,9 @@ class Draining:
             if left:
                 _log.info("captain.left", runs=left)
 
-    async def _owing(self) -> int:
+    async def _owing(self, since: datetime) -> int:
         try:
-            return await self._deliveries.owing()
+            return await self._deliveries.owing(since)
         except Exception as error:  # noqa: BLE001 - whatever the store's trouble is, the captain stops
             _log.warning("captain.owing_unknown", cause=type(error).__name__)
             return 0

@@ -149,8 +149,8 @@ class Deliveries(Protocol):
         """Keep the receipt of one part."""
         ...
 
-    async def owing(self) -> int:
-        """How many deliveries have something that their rooms still lack."""
+    async def owing(self, since: datetime) -> int:
+        """How many deliveries that settled since then have something that their rooms still lack."""
         ...
 
     async def counts(self) -> Counts:

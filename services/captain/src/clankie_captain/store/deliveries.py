@@ -91,11 +91,12 @@ class DeliveryStore:
 
         return await self._database.transact(work)
 
-    async def owing(self) -> int:
-        """How many settled deliveries have something that their rooms still lack."""
+    async def owing(self, since: datetime) -> int:
+        """How many deliveries that settled since then have something that their rooms still lack."""
 
         def work(connection: Connection) -> int:
-            owing = select(func.count()).where(tables.delivery.c.owed)
+            one = tables.delivery.c
+            owing = select(func.count()).where(one.owed, one.settled_at >= since)
             return connection.execute(owing).scalar_one()
 
         return await self._database.transact(work)
