@@ -19,6 +19,6 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("OPS", 1, 2, 3, *range(5, 13))
     | _numbered("SEC", 1, 2, 3)
     | _numbered("LOOP", *range(1, 9))
-    | _numbered("GRANT", 1, 2, 3, 5)
+    | _numbered("GRANT", *range(1, 6))
     | _numbered("VOX", 1, 2)
 )
