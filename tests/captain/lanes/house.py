@@ -176,6 +176,10 @@ async def _closed(registry: Registry, gallery: Gallery, database: Database) -> N
     await database.close()
 
 
+def _hands(servers: Servers | None) -> Hands:
+    return Hands(ToldWorkshop(), ToldMachine(), servers=servers or NoServers())
+
+
 def _given(powers: Powers | Callable[[], Powers] | None, trust: Trust) -> Callable[[], Awaitable[Powers]]:
     async def now() -> Powers:
         return powers() if callable(powers) else powers or Powers(trust)
@@ -207,14 +211,13 @@ async def house(
     """A captain's lanes on the database at ``path``; leaving stops it as a kill would: nothing is settled."""
     database = await Database.open(f"sqlite+aiosqlite:///{path}")
     clock, ids = clock or StillClock(), ids or CountedIds()
-    loop, signals, receipts = ToldLoop(begin_gate), Signals(), Waiters[ActionReceipt]()
-    settlements, turn_log, actions = Waiters[Settled](), KeptTurnLog(), ActionStore(database)
+    loop, signals, receipts, settlements = ToldLoop(begin_gate), Signals(), Waiters[ActionReceipt](), Waiters[Settled]()
+    turn_log, actions, log = KeptTurnLog(), ActionStore(database), KeptCompactions()
     run_store, lane_store = runs(RunStore(database)), lanes(LaneStore(database, terms))
     deliveries, changes, trusted = DeliveryStore(database), ChangeStore(database), trust or Trust()
     gallery = _gallery(database, resolver, clock, hold)
     grants = Grants(lane_store, _given(powers, trusted), (*ALWAYS, *tools), loops)
-    calls, log, nursery = CallStore(database), KeptCompactions(), ChildStore(database)
-    hands = Hands(ToldWorkshop(), ToldMachine(), servers=servers or NoServers())
+    calls, nursery, hands = CallStore(database), ChildStore(database), _hands(servers)
     line = LineParts(lane_store, actions, signals, receipts, clock, ids, calls, gallery, grants, hands, nursery)
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)

@@ -14,6 +14,15 @@ FILE = Path(sys.argv[1])
 """Holds the names of its tools, one a line; what it was told lies beside it."""
 
 
+KINDS = (
+    {"type": "image", "data": "QUJD" * 100, "mimeType": "image/png"},
+    {"type": "resource_link", "uri": "file:///x", "name": "it"},
+    {"type": "resource", "resource": {"uri": "file:///y", "text": "held words"}},
+    {"type": "resource", "resource": {"uri": "file:///z", "blob": "QUJD"}},
+    {"type": "audio", "data": "QUJD", "mimeType": "audio/wav"},
+)
+
+
 def say(**message: Any) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
@@ -58,12 +67,7 @@ def call(number: Any, name: str, given: dict[str, Any], token: Any) -> None:  # 
         case "junk":
             say(id=number, result={"content": "of another shape"})
         case "kinds":
-            picture = {"type": "image", "data": "QUJD" * 100, "mimeType": "image/png"}
-            link = {"type": "resource_link", "uri": "file:///x", "name": "it"}
-            held = {"type": "resource", "resource": {"uri": "file:///y", "text": "held words"}}
-            packed = {"type": "resource", "resource": {"uri": "file:///z", "blob": "QUJD"}}
-            sound = {"type": "audio", "data": "QUJD", "mimeType": "audio/wav"}
-            answer(number, picture, link, held, packed, sound)
+            answer(number, *KINDS)
         case "child":
             child = subprocess.Popen(["sleep", "600"], start_new_session=True)
             answer(number, text(f"{os.getpid()} {child.pid}"))

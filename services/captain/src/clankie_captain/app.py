@@ -66,7 +66,7 @@ from clankie_captain.mcp.fleet import Fleet
 from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.fetch import PictureFetch
 from clankie_captain.media.film_program import film_program
-from clankie_captain.media.furnishing import furnished
+from clankie_captain.media.furnishing import command_passage, furnished
 from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_captain.media.shelf import Shelf
 from clankie_captain.media.web import equipped
@@ -142,23 +142,7 @@ def build(
                 stack.push_async_callback(loop.aclose)
                 store = await _store(settings, database, stack)
                 ground = _Ground(settings, store, loop, persona, time, fresh, points, source, tuple(servers), placing)
-                metrics = Metrics()
-                gallery = _gallery(ground, metrics, stack)
-                workshop = furnished(settings)
-                stack.push_async_callback(workshop.aclose)
-                web = equipped(settings, loop.searcher)
-                stack.push_async_callback(web.aclose)
-                machine = fitted(settings, time, fresh)
-                fleet = Fleet.of(servers, settings, time, fresh, metrics)
-                hands = Hands(workshop, machine, web=web, servers=fleet)
-                captain, runs = _captain(ground, keys, metrics, gallery, hands)
-                app.state.draining = draining = _draining(captain, runs, settings)
-                stack.push_async_callback(draining.leave)
-                app.state.captain = captain
-                await gallery.recover()
-                await recover(runs, captain.registry, time, fresh)
-                await tried(machine, settings)
-                await _keep_tidy(captain, fleet, stack)
+                await _at_work(app, ground, keys, servers, stack)
             except Exception as error:
                 app.state.refusal = error
                 raise
@@ -167,6 +151,28 @@ def build(
 
     app = FastAPI(title="Clankie captain", version=version("clankie-captain"), lifespan=lifespan, docs_url=None)
     return _furnished(app)
+
+
+async def _at_work(
+    app: FastAPI, ground: "_Ground", keys: Keys, servers: Mapping[str, Server], stack: AsyncExitStack
+) -> None:
+    settings, time, fresh, metrics = ground.settings, ground.clock, ground.ids, Metrics()
+    gallery = _gallery(ground, metrics, stack)
+    workshop = furnished(settings)
+    stack.push_async_callback(workshop.aclose)
+    web = equipped(settings, ground.loop.searcher)
+    stack.push_async_callback(web.aclose)
+    machine = fitted(settings, time, fresh, command_passage)
+    fleet = Fleet.of(servers, settings, time, fresh, metrics)
+    hands = Hands(workshop, machine, web=web, servers=fleet)
+    captain, runs = _captain(ground, keys, metrics, gallery, hands)
+    app.state.draining = draining = _draining(captain, runs, settings)
+    stack.push_async_callback(draining.leave)
+    app.state.captain = captain
+    await gallery.recover()
+    await recover(runs, captain.registry, time, fresh)
+    await tried(machine, settings)
+    await _keep_tidy(captain, fleet, stack)
 
 
 async def _keep_tidy(captain: Captain, fleet: Fleet, stack: AsyncExitStack) -> None:
