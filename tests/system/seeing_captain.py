@@ -1,4 +1,4 @@
-"""The real captain, for whose browser ``public.example`` is a port of this machine: ``python seeing_captain.py PORT``.
+"""The real captain, to whom ``public.example`` is a port of this machine: ``python seeing_captain.py PORT``.
 
 Everything else is judged as it always is.
 """
@@ -13,9 +13,13 @@ from types import ModuleType
 from clankie_captain import __main__ as entry
 from clankie_captain import app as composition
 from clankie_captain.core.addresses import IpAddress
+from clankie_captain.media.fetch import LoopbackTransport
 from clankie_captain.media.furnishing import furnished
+from clankie_captain.media.guard import GuardedTransport
 from clankie_captain.media.passage import Passage
+from clankie_captain.media.web import MediaWeb, equipped
 from clankie_captain.media.workshop import MediaWorkshop
+from clankie_captain.ports import Searcher
 from clankie_settings.schema import CaptainSettings
 
 PORT = int(sys.argv[1])
@@ -41,6 +45,11 @@ def seeing(settings: CaptainSettings) -> MediaWorkshop:
     return furnished(settings, lambda: Passage(resolve, connect=connect))
 
 
+def reading(settings: CaptainSettings, own: Searcher | None) -> MediaWeb:
+    """The web, whose pages lie there as well."""
+    return equipped(settings, own, GuardedTransport(LoopbackTransport(f"http://127.0.0.1:{PORT}"), resolve))
+
+
 def put(module: ModuleType, name: str, held: object) -> None:
     """Let a module use something else under one of its names."""
     setattr(module, name, held)
@@ -49,6 +58,7 @@ def put(module: ModuleType, name: str, held: object) -> None:
 def main() -> int:
     """Be the captain."""
     put(composition, "furnished", seeing)
+    put(composition, "equipped", reading)
     return entry.main()
 
 

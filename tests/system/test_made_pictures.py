@@ -1,4 +1,4 @@
-"""Pictures of web pages and generated ones arrive in the room with the words, by real processes and a real browser."""
+"""Pictures of web pages and generated ones, and what pages say, arrive by real processes and a real browser."""
 
 import io
 import os
@@ -8,11 +8,12 @@ from pathlib import Path
 import aiohttp
 import pytest
 import pytest_asyncio
+from aiohttp import web
 from PIL import Image
 
 from clankie_stage.provider.steps import call, calls, text
 from tests.captain.media.pages import Site, html, serving, usable
-from tests.system.house import House, Json, bare_house
+from tests.system.house import GUILD_ID, OWNER_ID, House, Json, bare_house
 from tests.system.scene import Scene, told_by_tools
 
 pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module"), pytest.mark.requirement("ART-2", "ART-3")]
@@ -32,7 +33,8 @@ async def house(tmp_path_factory: pytest.TempPathFactory, site: Site) -> AsyncIt
     folder = tmp_path_factory.mktemp("made")
     sandbox = "on" if os.geteuid() else "off"
     settings = {
-        "CLANKIE_TOOLS": "screenshot_page,generate_image",
+        "CLANKIE_TOOLS": "screenshot_page,generate_image,search_web,read_page",
+        "CLANKIE_SEARCH_URL": f"http://127.0.0.1:{site.port}/searxng",
         "CLANKIE_BROWSER_SANDBOX": sandbox,
         "CLANKIE_IMAGE_MODEL": "openai:gpt-image-1",
         "OPENAI_API_KEY": KEY,
@@ -115,3 +117,35 @@ async def test_a_picture_that_is_refused_is_told_to_the_model(scene: Scene) -> N
     assert await scene.concluded(asked) == [["accepted", "replied"]]
     (told,) = told_by_tools((await scene.requests(2))[1])
     assert told == 'Not made: the provider refuses to make such a picture; it says: "Rejected by the safety system.".'
+
+
+async def results(_: web.Request) -> web.StreamResponse:
+    found = {"title": "On boats", "url": "http://public.example/boats", "content": "whether they float"}
+    return web.json_response({"results": [found]})
+
+
+@pytest.mark.requirement("SEC-2", "SEC-3", "GRANT-1", "GRANT-5")
+async def test_a_room_that_may_finds_and_reads_a_page_and_another_is_refused_before_anything_is_asked(
+    scene: Scene, site: Site
+) -> None:
+    house, asked = scene.house, call("read_page", {"url": "http://public.example/boats"})
+    site.pages |= {"/searxng/search": results, "/boats": html("<article><h1>Boats</h1><p>A canary sails.</article>")}
+    await scene.script(calls(call("search_web", {"query": "do boats float"})), calls(asked), text("A canary sails."))
+    assert await scene.concluded(await scene.say("Clankie, look it up")) == [["accepted", "replied"]]
+    assert (await reply(scene))["content"] == "A canary sails."
+    found, page = told_by_tools((await scene.requests(3))[2])
+    assert "http://public.example/boats\n  whether they float" in found
+    assert "A canary sails." in page
+    assert page.startswith("<<<page-")
+
+    reached = len(site.asked)
+    other = await Scene.opened(house, f"{scene.name}-without")
+    grants = f'[rooms."{GUILD_ID}:{other.room}"]\ntools = []\n[actors."{OWNER_ID}"]\ntools = ["read_page"]\n'
+    (house.folder / "clankie.toml").write_text(grants, encoding="utf-8")
+    await other.script(calls(asked), text("I may not."))
+    assert await other.concluded(await other.say("Clankie, look it up")) == [["accepted", "replied"]]
+    (told,) = told_by_tools((await other.requests(2))[1])
+    assert told.startswith("Not done: ")
+    assert len(site.asked) == reached
+    logs = [*house.output.values(), *(str(each) for each in (*house.settled(), *house.evidence()))]
+    assert not [each for each in logs if "boats" in each or "canary sails" in each]

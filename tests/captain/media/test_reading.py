@@ -226,6 +226,7 @@ def asked(form: str, charset: str = "", most: int = 1_000) -> dict[str, object]:
     [
         ("html", "", b"<p>hello", "hello"),
         ("html", "", PAGE, f"# Boats\n\n{WORDS.strip()}"),
+        ("html", "", b"<!doctype html><title>x</title><h1>Up</h1><article><p>no body</article>", "Up\nno body"),
         ("html", "", b"<body style='display:none'><p>shown by a script later", "shown by a script later"),
         ("html", "", b"<p>seen</p><p hidden>unseen</p><p style='display: none'>unseen</p>", "seen"),
         ("html", "iso-8859-1", "<p>Gr\u00fc\u00dfe in UTF-8".encode(), "Gr\u00fc\u00dfe in UTF-8"),

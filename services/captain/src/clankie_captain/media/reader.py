@@ -21,6 +21,10 @@ GATHERING: Final = 0.8
 """How much of its time it gathers the pages of a long document, before it tells what it has."""
 
 _META: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+_STRAY: Final = (
+    "/html/head/*[not(self::title or self::meta or self::link or self::base or self::script or self::style or "
+    "self::noscript or self::template)]"
+)
 _SHOWN: Final = "//body//text()[not(parent::script or parent::style)]"
 _UNSEEN: Final = "//noscript | //template | //*[@hidden] | //*[contains(translate(@style, ' ', ''), 'display:none')]"
 
@@ -68,6 +72,9 @@ def _html(text: str, address: str) -> tuple[str, str]:
     markup = cast("Any", html)
     # An encoding that the text declares is not the one that it has by now, and without any element it is no document.
     tree = markup.document_fromstring(f"{text}<p></p>".encode(), parser=markup.HTMLParser(encoding="utf-8"))
+    # A page need not say where its head ends, and the parser believes that it never does.
+    for stray in reversed(tree.xpath(_STRAY)):
+        tree.body.insert(0, stray)
     title = " ".join(str(tree.findtext(".//title") or "").split())
     for each in tree.xpath(_UNSEEN):
         # Some pages hide themselves whole until their script has run.
