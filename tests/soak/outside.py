@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from clankie_bridge.core import notices, render
 from clankie_bridge.core.card import is_card
@@ -88,6 +89,22 @@ def _there(delivery: DeliveryRow, receipt: ReceiptRow, posted: Posted | None, pa
     return None
 
 
+def replies_keep_their_order(facts: Facts) -> Check:
+    """What the runs of a lane said stands in its room in the order in which what they answer came. Source: OUT-2."""
+    said = {each.delivery: each.message_id for each in facts.rows.receipts if each.part == 1}
+    owners = {each.owner for each in facts.rows.runs}
+
+    def verdicts() -> Iterator[str | None]:
+        for lane in facts.rows.lanes:
+            mine = (each for each in facts.rows.deliveries if each.lane == lane.id and each.id in owners)
+            answered = ((each.id, said.get(each.id)) for each in sorted(mine, key=lambda each: each.seq))
+            posted = [(delivery, int(message)) for delivery, message in answered if message is not None]
+            for (_, earlier), (delivery, later) in pairwise(posted):
+                yield None if earlier < later else f"{delivery}: {later} stands before {earlier}"
+
+    return check("replies stand in their lane's order", verdicts())
+
+
 def nobody_is_forgotten(facts: Facts) -> Check:
     """Whoever called him got one reply or notice, their own or that of the run which heard them, or chosen silence."""
     deliveries = facts.deliveries()
@@ -109,7 +126,13 @@ def nobody_is_forgotten(facts: Facts) -> Check:
     return check("whoever called him got one reply or notice", map(verdict, called))
 
 
-OUTSIDE: tuple[Invariant, ...] = (posts_have_owners, cards_are_gone, replies_are_there, nobody_is_forgotten)
+OUTSIDE: tuple[Invariant, ...] = (
+    posts_have_owners,
+    cards_are_gone,
+    replies_are_there,
+    replies_keep_their_order,
+    nobody_is_forgotten,
+)
 
 INVARIANTS: tuple[Invariant, ...] = (*INSIDE, *OUTSIDE)
 """All of them, in the order of the table."""

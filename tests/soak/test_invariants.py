@@ -188,6 +188,10 @@ FAULTS: dict[str, tuple[Invariant, Doctor]] = {
         outside.replies_are_there,
         lambda facts: replace(facts, posted=(replace(facts.posted[0], room="3"), *facts.posted[1:])),
     ),
+    "a reply before an earlier one": (
+        outside.replies_keep_their_order,
+        of_rows(receipts=(ReceiptRow("10", 1, 1, "91", None), ReceiptRow("12", 1, 1, "90", None))),
+    ),
     "a message that was never handed over": (
         outside.nobody_is_forgotten,
         of_ledger(lambda ledger: ledger.said.update({"14": Said("14", ROOM, "w14", "plain", addressed=True)})),
