@@ -16,7 +16,7 @@ from clankie_captain.machine import walls
 from clankie_captain.machine.sandbox import STRANGER, Place, Sandbox
 from clankie_captain.machine.workbench import Workbench
 from clankie_captain.machine.workspace import Workspace
-from clankie_captain.ports import Ran
+from clankie_captain.ports import Gate, Ran
 from clankie_settings.clock import RandomIds, SystemClock
 
 SECRET = "nobody reads this"
@@ -65,7 +65,14 @@ class Ground:
         if ROOT:
             os.chown(self.workspace, STRANGER, STRANGER)
 
-    def workbench(self, most: Most | None = None, change: Change = unchanged, *, as_root: bool = False) -> Workbench:
+    def workbench(
+        self,
+        most: Most | None = None,
+        change: Change = unchanged,
+        *,
+        as_root: bool = False,
+        gate: Callable[[], Gate] | None = None,
+    ) -> Workbench:
         """The tools; ``as_root`` runs commands as root where the tests do, within the same walls."""
 
         def around(most: Most, files: Mapping[str, int]) -> Mapping[str, tuple[str, ...]]:
@@ -74,7 +81,7 @@ class Ground:
         stranger = (STRANGER, STRANGER) if ROOT and not as_root else None
         if as_root and ROOT:
             os.chown(self.workspace, 0, 0)
-        sandbox = _Tried(Place(self.workspace, (), stranger), most, around)
+        sandbox = _Tried(Place(self.workspace, (), stranger), most, around, gate)
         kept = Workspace(self.workspace, RandomIds(), stranger)
         return Workbench(sandbox, kept, timedelta(seconds=60), SystemClock(), RandomIds())
 
@@ -88,7 +95,7 @@ class _Tried(Sandbox):
 
 def said(ran: Ran) -> str:
     """What a command printed."""
-    return ran.output.partition("\n")[2].rpartition("\n")[0]
+    return ran.output.partition("\n")[2].rpartition("\n")[0] + "\n"
 
 
 def alive(mark: str) -> list[int]:

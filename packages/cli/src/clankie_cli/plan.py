@@ -36,7 +36,7 @@ NOT_FORWARDED: Final = frozenset({
     "state", "discord_attachment_root", "database_url", "discord_bot_token", "discord_rest_url", "cdn_loopback",
     "discord_guilds", "discord_channels", "discord_users", "discord_roles", "discord_dm_policy", "owner_id",
     "rooms", "room_loop", "presences", "actors", "roles", "tool_sets", "system_actors", "system_rooms",
-    "workspace",
+    "workspace", "machine_network",
 })  # fmt: skip
 """What a trial has of its own: its state, the stage's addresses, and who is where on it."""
 

@@ -262,6 +262,8 @@ class CaptainSettings(_ModelSettings):
     """The folder that machine tools work in; unset, ``workspace`` in the state folder. Source: GRANT-2, GRANT-4."""
     mcp_file: Path | None = None
     """The ``mcp.json`` with servers of tools; unset, the one beside ``clankie.toml``, if any. Source: GRANT-1."""
+    machine_network: Literal["on", "off"] = "off"
+    """``on``: commands reach the public web, by a proxy that judges each address. Source: GRANT-4, SEC-3."""
     stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = bounds.STALL_AFTER.total_seconds()
     """Seconds without any event after which a run is aborted. Source: FAIL-1."""
     live_runs: Annotated[int, Field(ge=1, le=1_000)] = bounds.LIVE_RUNS

@@ -163,6 +163,12 @@ COMMAND_OUTPUT: Final = 16 * 1024
 COMMAND_FLOOD: Final = 16 * 1024 * 1024
 """What a command may write as output in all, in bytes, until it is ended. Source: GRANT-4."""
 
+COMMAND_WEB_BYTES: Final = 256 * 1024 * 1024
+"""What a command may move over the network, where it has one, in bytes; nothing passes beyond it. Source: SEC-3."""
+
+COMMAND_WEB_REQUESTS: Final = 1_000
+"""Connections of a command in all. Source: SEC-3."""
+
 COMMANDS: Final = 4
 """Commands of a captain at a time; one more is refused. Source: GRANT-4."""
 
@@ -229,6 +235,9 @@ SERVER_CALLS: Final = 4
 
 SERVER_MESSAGE_BYTES: Final = 2 * 1024 * 1024
 """Largest message of a server, in bytes; one that sends a larger one is started again. Source: GRANT-1."""
+
+SERVER_MESSAGE_PARTS: Final = 16_000
+"""Strings, lists, objects and members of a larger message at most: more would hold the loop too long. Source: GRANT-1."""
 
 SERVER_RESULT_CHARS: Final = 32_000
 """Longest result of a server's tool that the model reads, in characters; the rest is cut. Source: CTX-7."""

@@ -1,6 +1,7 @@
 """The machine's tools as the settings ask for them. Source: GRANT-4."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ from clankie_captain.errors import ConfigurationError
 from clankie_captain.machine.sandbox import STRANGER, Lack, Place, Sandbox
 from clankie_captain.machine.workbench import Workbench
 from clankie_captain.machine.workspace import Workspace, prepared
+from clankie_captain.ports import Gate
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 from clankie_settings.schema import CaptainSettings
@@ -19,6 +21,7 @@ REMEDIES: Final[dict[Lack, str]] = {
     "old": "install bubblewrap 0.8 or newer",
     "user": "install util-linux, or run the captain as another user than root",
     "forbidden": "let this machine make user namespaces; docs/machine.md says how, in containers too",
+    "python": "install python3 in /usr, which opens the way to the web, or set CLANKIE_MACHINE_NETWORK=off",
     "place": "move the state folder, the pictures and .env out of /usr",
 }
 """What to do where there is no sandbox."""
@@ -26,15 +29,16 @@ REMEDIES: Final[dict[Lack, str]] = {
 _log = structlog.get_logger()
 
 
-def fitted(settings: CaptainSettings, clock: Clock, ids: Ids) -> Workbench:
-    """The machine's tools.
+def fitted(settings: CaptainSettings, clock: Clock, ids: Ids, gate: Callable[[], Gate]) -> Workbench:
+    """The machine's tools; commands have the web by ``gate``, where the owner granted it.
 
     Raises:
         ConfigurationError: The workspace is no place for one.
     """
     place = _place(settings)
     within = min(bounds.COMMAND_TIME, settings.stall_after * bounds.TOOL_SHARE)
-    return Workbench(Sandbox(place), Workspace(place.folder, ids, place.runs_as), within, clock, ids)
+    sandbox = Sandbox(place, gate=gate if settings.machine_network == "on" else None)
+    return Workbench(sandbox, Workspace(place.folder, ids, place.runs_as), within, clock, ids)
 
 
 async def tried(workbench: Workbench, settings: CaptainSettings) -> None:

@@ -1,13 +1,15 @@
 """A place behind walls, where there can be one. Source: GRANT-4."""
 
 import asyncio
+import errno
 import json
 import os
 import shutil
 import signal
+import socket
 from asyncio import StreamReader, subprocess
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -17,10 +19,11 @@ from clankie_captain import kin
 from clankie_captain.core.machine import Most
 from clankie_captain.machine import walls
 from clankie_captain.machine.workspace import INSIDE
+from clankie_captain.ports import Gate
 
-Lack = Literal["program", "old", "user", "forbidden", "place"]
+Lack = Literal["program", "old", "user", "forbidden", "place", "python"]
 """Why no sandbox is to be had: no bubblewrap, or one too old; root that cannot become another user; a machine that
-forbids it; a place that commands would see."""
+forbids it; a place that commands would see; with the web granted, no Python that they see."""
 
 TRIED_WITHIN: Final = timedelta(seconds=10)
 """How long trying it may take."""
@@ -78,29 +81,32 @@ class Started:
 
     async def end(self) -> None:
         """End it with all that it started. What is left of it falls with the walls' own first process."""
-        try:
-            if self._process.returncode is None:
-                await asyncio.to_thread(kin.end, self.kin())
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GONE_WITHIN.total_seconds()):
-                    while await self.out.read(64 * 1024):
-                        pass
-                    await self._process.wait()
-        finally:
-            os.close(self._report)
+        if self._process.returncode is None:
+            await asyncio.to_thread(kin.end, self.kin())
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GONE_WITHIN.total_seconds()):
+                while await self.out.read(64 * 1024):
+                    pass
+                await self._process.wait()
 
 
 class Sandbox:
     """Starts commands behind walls."""
 
     def __init__(
-        self, place: Place, most: Most | None = None, around: Walls = walls.walls, program: str | None = None
+        self,
+        place: Place,
+        most: Most | None = None,
+        around: Walls = walls.walls,
+        gate: Callable[[], Gate] | None = None,
     ) -> None:
         self._place = place
         self._around = around
-        self._program = program or shutil.which("bwrap")
+        self._gate = gate
+        self._program = shutil.which("bwrap")
+        self._python = shutil.which("python3", path=walls.PATH)
         self._helpers = {name: found for name in HELPERS if (found := shutil.which(name)) is not None}
         self.most = most or Most()
         self.shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
@@ -118,6 +124,8 @@ class Sandbox:
             return "user"
         if any(each.resolve().is_relative_to(walls.SYSTEM) for each in self._place.hidden):
             return "place"
+        if self._gate is not None and self._python is None:
+            return "python"
         try:
             async with asyncio.timeout(TRIED_WITHIN.total_seconds()), self.started("/bin/true & wait $!") as tried:
                 said = await tried.out.read(4096)
@@ -134,32 +142,23 @@ class Sandbox:
         Raises:
             OSError: It cannot be started.
         """
-        with ExitStack() as mine:
-            files = {place: _file(text, mine) for place, text in walls.FILES.items()}
-            report, its = os.pipe()
-            mine.callback(os.close, its)
-            os.set_blocking(report, False)
-            try:
-                process = await asyncio.create_subprocess_exec(
-                    *self._line(command, files, its),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    env={"LC_ALL": "C.UTF-8"},
-                    cwd="/",
-                    start_new_session=True,
-                    pass_fds=(*files.values(), its),
-                )
-            except BaseException:
-                os.close(report)
-                raise
-        started = Started(process, report)
-        try:
+        async with AsyncExitStack() as stack:
+            with ExitStack() as its:
+                files = {place: _file(text, its) for place, text in walls.FILES.items()}
+                report, told = _pipe(its)
+                stack.callback(os.close, report)
+                mine, hands = _pair(its) if self._gate is not None else (None, None)
+                if mine is not None:
+                    stack.callback(mine.close)
+                line = self._line(command, files, told, hands)
+                passed = (*files.values(), told, *(() if hands is None else (hands,)))
+                started = Started(await _begun(line, passed), report)
+            stack.push_async_callback(started.end)
+            if mine is not None and self._gate is not None:
+                await stack.enter_async_context(self._gate().serving(await _handed(mine)))
             yield started
-        finally:
-            await started.end()
 
-    def _line(self, command: str, files: Mapping[str, int], report: int) -> list[str]:
+    def _line(self, command: str, files: Mapping[str, int], report: int, hands: int | None) -> list[str]:
         around = self._around(self.most, files)
         return [
             *self._as_somebody_else(),
@@ -167,10 +166,16 @@ class Sandbox:
             *(each for wall in around.values() for each in wall),
             *("--bind", str(self._seen_at), INSIDE, "--chdir", INSIDE, "--remount-ro", "/"),
             *walls.names(),
+            *(() if hands is None else walls.proxied()),
             *("--json-status-fd", str(report), "--"),
+            *(() if hands is None else self._opening(hands)),
             *walls.reins(self.most),
             *(self.shell, "-c", command),
         ]
+
+    def _opening(self, hands: int) -> Sequence[str]:
+        """What opens the way to the web, with a Python that commands see."""
+        return (self._python or "python3", "-I", "-S", "-c", walls.OPENS, str(hands), str(walls.PROXY_PORT))
 
     @property
     def _seen_at(self) -> Path:
@@ -192,6 +197,46 @@ class Sandbox:
             *(self._helpers["setpriv"], "--reuid", str(user), "--regid", str(group), "--clear-groups"),
             *("--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL", "--"),
         ]
+
+
+async def _begun(line: Sequence[str], passed: Sequence[int]) -> subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *line,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"LC_ALL": "C.UTF-8"},
+        cwd="/",
+        start_new_session=True,
+        pass_fds=passed,
+    )
+
+
+async def _handed(mine: socket.socket) -> socket.socket:
+    """The port that the command's own first step has opened behind the walls.
+
+    Raises:
+        OSError: It ended without.
+    """
+    with mine:
+        mine.settimeout(TRIED_WITHIN.total_seconds())
+        _, found, _, _ = await asyncio.to_thread(socket.recv_fds, mine, 1, 1)
+    if not found:
+        raise OSError(errno.ENOTCONN, "its way to the web could not be opened")
+    return socket.socket(fileno=found[0])
+
+
+def _pair(its: ExitStack) -> tuple[socket.socket, int]:
+    mine, theirs = socket.socketpair()
+    its.callback(theirs.close)
+    return mine, theirs.fileno()
+
+
+def _pipe(its: ExitStack) -> tuple[int, int]:
+    report, told = os.pipe()
+    its.callback(os.close, told)
+    os.set_blocking(report, False)
+    return report, told
 
 
 def _file(text: bytes, mine: ExitStack) -> int:

@@ -20,6 +20,20 @@ PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 USER: Final = 1000
 """Who a command believes to be, whoever that is outside."""
 
+PROXY_PORT: Final = 3128
+"""Where a command that has the web finds its proxy, on a loopback of its own."""
+
+OPENS: Final = """
+import os, socket, sys
+door = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+captain = socket.socket(fileno=int(sys.argv[1]))
+socket.send_fds(captain, [b"."], [door.fileno()])
+captain.close()
+door.close()
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+"""Opens the proxy's port behind the walls, hands it to the captain, who answers there, and becomes the command."""
+
 FILES: Final[Mapping[str, bytes]] = {
     "/etc/passwd": f"clankie:x:{USER}:{USER}::{INSIDE}:/bin/sh\n".encode(),
     "/etc/group": f"clankie:x:{USER}:\n".encode(),
@@ -62,6 +76,13 @@ def walls(most: Most, files: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
 def names() -> tuple[str, ...]:
     """The environment of a command: only what is named here."""
     named = {"PATH": PATH, "HOME": INSIDE, "USER": "clankie", "LANG": "C.UTF-8", "TERM": "dumb"}
+    return tuple(each for name, value in named.items() for each in ("--setenv", name, value))
+
+
+def proxied() -> tuple[str, ...]:
+    """What tells programs of the proxy that is their only way to the web."""
+    named = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), f"http://127.0.0.1:{PROXY_PORT}")
+    named |= dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1")
     return tuple(each for name, value in named.items() for each in ("--setenv", name, value))
 
 

@@ -21,6 +21,7 @@ REASONS: Final[dict[Lack, str]] = {
     "old": "the bubblewrap of this machine is too old to keep a command in, and without it nothing is done on it",
     "user": "the captain runs as root and cannot run a command as anybody else; util-linux is missing",
     "forbidden": "this machine does not let a sandbox be made, and without one nothing is done on it",
+    "python": "commands have a network here, and no Python that could open it to them",
     "place": "the captain's own folders lie where commands would see them",
 }
 """What the model is told where there is no sandbox."""

@@ -38,6 +38,11 @@ def furnished(settings: CaptainSettings, passage: Callable[[], Passage] = Passag
     return MediaWorkshop(root, Draughtsman(), _camera(settings, passage), _painter(settings))
 
 
+def command_passage() -> Passage:
+    """The way to the web of one command, where the owner granted it. Source: GRANT-4, SEC-3."""
+    return Passage(most=bounds.COMMAND_WEB_BYTES, in_all=bounds.COMMAND_WEB_REQUESTS)
+
+
 def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None:
     """Name, key and address of the model for pictures; None where none is configured.
 

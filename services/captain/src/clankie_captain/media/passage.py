@@ -6,6 +6,7 @@ that was judged. Source: SEC-3.
 """
 
 import asyncio
+import socket
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -84,9 +85,15 @@ class Passage:
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[str]:
         """The proxy's address, such as ``http://127.0.0.1:40123``; afterwards nothing of it is left."""
-        server = await asyncio.start_server(self._take, "127.0.0.1", 0, limit=PIECE)
+        async with self.serving(socket.create_server(("127.0.0.1", 0))) as port:
+            yield f"http://127.0.0.1:{port}"
+
+    @asynccontextmanager
+    async def serving(self, door: socket.socket) -> AsyncGenerator[int]:
+        """The port of a socket that listens already, wherever that is; the socket is closed afterwards."""
+        server = await asyncio.start_server(self._take, sock=door, limit=PIECE)
         try:
-            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            yield int(door.getsockname()[1])
         finally:
             server.close()
             tasks = tuple(self._tasks)

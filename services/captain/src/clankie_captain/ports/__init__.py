@@ -1,7 +1,7 @@
 """Where the captain's parts meet; ``app.py`` joins them."""
 
 from clankie_captain.ports.hands import Hands
-from clankie_captain.ports.machine import Machine, NotDoneError, Ran
+from clankie_captain.ports.machine import Gate, Machine, NotDoneError, Ran
 from clankie_captain.ports.pictures import Decoder, PictureLog, PictureRows, Resolver, Shelf
 from clankie_captain.ports.records import CompactionLog, SettledRun, TurnLog
 from clankie_captain.ports.rows import (
@@ -38,6 +38,7 @@ __all__ = [
     "Deliveries",
     "EntryLine",
     "Events",
+    "Gate",
     "Hands",
     "LaneSummary",
     "Lanes",

@@ -1,5 +1,7 @@
 """A shell and files for those whom the owner trusts with the machine; ``machine`` keeps this promise."""
 
+import socket
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -24,6 +26,14 @@ class Ran:
     stopped: Stop | None
     output: str
     cut: int = 0
+
+
+class Gate(Protocol):
+    """A command's only way to the web: a proxy that judges where each connection leads. Source: SEC-3."""
+
+    def serving(self, door: socket.socket) -> AbstractAsyncContextManager[int]:
+        """Answer whoever comes to a socket that listens, until it is left; the socket is closed then."""
+        ...
 
 
 class Machine(Protocol):
