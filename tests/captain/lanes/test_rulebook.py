@@ -88,7 +88,8 @@ async def test_a_file_that_names_a_tool_there_is_not_changes_nothing_and_says_wh
     env: dict[str, str], broken: str, says: str
 ) -> None:
     write(env, 'tools = ["read_page"]\n' + GIVEN)
-    book = Rulebook(powers(captain_settings(env)), SettingsFile(env), ("draw_diagram", "fork", "read_page"))
+    tools = ("draw_diagram", "fork", "search_web", "read_page")
+    book = Rulebook(powers(captain_settings(env)), SettingsFile(env), tools)
     assert (await book.powers()).actors == {ANN: ANNS}
     write(env, broken)
     with capture_logs() as log:
