@@ -206,14 +206,19 @@ def initialized(number: Any, padding: str = "") -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("way", ["large", "packed", "neither"])
+@pytest.mark.parametrize("way", ["large", "packed", "maze", "events", "long event", "neither"])
 async def test_an_answer_that_is_too_large_or_packed_is_not_read(way: str) -> None:
     async def answer(request: Request) -> Response:
         message = json.loads(await request.body() or b"{}")
         if message.get("method") != "initialize":
             return Response(status_code=404 if "id" in message or not message else 202)
-        document = json.dumps(initialized(message["id"], "x" * 3_000_000 if way == "large" else "")).encode()
+        said = initialized(message["id"], "x" * 3_000_000 if way in ("large", "long event") else "")
+        if way in ("maze", "events"):
+            said["result"]["_meta"] = {"maze": [{}] * 20_000}
+        document = json.dumps(said).encode()
         packed = {"content-encoding": "gzip"} if way == "packed" else {}
+        if "event" in way:
+            return Response(b"event: message\r\ndata: " + document + b"\r\n\r\n", media_type="text/event-stream")
         body = gzip.compress(document) if packed else document
         return Response(body, media_type="application/json", headers=packed)
 

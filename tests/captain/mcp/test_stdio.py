@@ -98,7 +98,7 @@ async def test_progress_is_a_sign_of_life(tmp_path: Path) -> None:
         assert servers.signs == 3
 
 
-@pytest.mark.parametrize("way", ["die", "flood", "junk"])
+@pytest.mark.parametrize("way", ["die", "flood", "junk", "maze"])
 async def test_a_server_that_breaks_off_costs_its_call_and_is_there_again(tmp_path: Path, way: str) -> None:
     async with kept(tmp_path, {"odd": odd(tmp_path, way, "echo"), "other": odd(tmp_path, way, "echo")}) as servers:
         await servers.knows("odd_echo")

@@ -8,6 +8,7 @@ import httpx2
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 
+from clankie_captain.mcp.weighing import Scales
 from clankie_settings import bounds
 from clankie_settings.servers import HttpServer
 
@@ -37,7 +38,7 @@ async def _connected(server: HttpServer) -> AsyncGenerator[Any]:
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Lets an answer through as long as it is no larger than a message; streams are bounded by the event."""
+    """Lets an answer through as long as each message in it is no larger, and no more work, than one may be."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -48,27 +49,56 @@ class _Bounded(httpx2.AsyncBaseTransport):
             # Nobody asked for it, and what it grows to is not known before.
             await response.aclose()
             raise httpx2.RemoteProtocolError("an answer is packed", request=request)
-        if not response.headers.get("content-type", "").lower().startswith(_STREAM):
-            response.stream = _Counted(response.stream, request)
+        kind = _Events if response.headers.get("content-type", "").lower().startswith(_STREAM) else _Document
+        response.stream = kind(response.stream, request)
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-class _Counted(httpx2.AsyncByteStream):
+class _Watched(httpx2.AsyncByteStream):
     def __init__(self, inner: object, request: httpx2.Request) -> None:
         assert isinstance(inner, httpx2.AsyncByteStream)
         self._inner = inner
         self._request = request
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = 0
-        async for chunk in self._inner:
-            read += len(chunk)
-            if read > bounds.SERVER_MESSAGE_BYTES:
-                raise httpx2.RemoteProtocolError("an answer is too large", request=self._request)
-            yield chunk
-
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+    def _refused(self) -> Exception:
+        return httpx2.RemoteProtocolError("an answer is too large", request=self._request)
+
+
+class _Document(_Watched):
+    """An answer that is one message."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        scales, whole = Scales(), bytearray()
+        async for chunk in self._inner:
+            whole += chunk
+            if not scales.has_room(whole):
+                raise self._refused()
+        if not scales.takes(bytes(whole)):
+            raise self._refused()
+        yield bytes(whole)
+
+
+class _Events(_Watched):
+    """An answer that goes on, a message an event: lines up to a blank one."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        scales, rest = Scales(), b""
+        async for chunk in self._inner:
+            rest += chunk
+            ready = len(rest) - rest.endswith(b"\r")
+            *lines, last = rest[:ready].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+            rest = last + rest[ready:]
+            for line in lines:
+                if not line:
+                    scales.clear()
+                elif not scales.takes(line):
+                    raise self._refused()
+            if not scales.has_room(rest):
+                raise self._refused()
+            yield chunk

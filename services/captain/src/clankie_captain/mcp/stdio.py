@@ -15,6 +15,7 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
+from clankie_captain.mcp.weighing import Scales
 from clankie_settings import bounds
 from clankie_settings.servers import StdioServer
 
@@ -91,11 +92,12 @@ async def _heard(
 
 
 async def _line(from_it: StreamReader) -> bytes:
-    """A line; nothing at the end, which a line is that is longer than any message may be."""
+    """A line; nothing at the end, which a line is that is more than any message may be."""
     try:
-        return await from_it.readline()
+        line = await from_it.readline()
     except (ValueError, ConnectionError):
         return b""
+    return line if Scales().takes(line) else b""
 
 
 def _parsed(line: bytes) -> SessionMessage | None:
