@@ -22,7 +22,7 @@ class Scales:
             self._size <= bounds.SERVER_MESSAGE_BYTES and self._parts <= bounds.SERVER_MESSAGE_PARTS
         )
 
-    def has_room(self, rest: bytes) -> bool:
+    def has_room(self, rest: bytes | bytearray) -> bool:
         """Whether a message may be as long as with what has come of its next line."""
         return self._size + len(rest) <= bounds.SERVER_MESSAGE_BYTES
 
