@@ -70,12 +70,12 @@ def goes_on(ran: Ran, ground: Ground) -> bool:
 
 
 def outlives(ran: Ran, ground: Ground) -> bool:
-    """It wins by being there when the command is over."""
+    """It wins by staying: the kernel ends what the first process behind the walls leaves a moment later."""
     del ran
-    left = alive(str(ground.facts["mark"]))
-    for each in left:
+    gone = any(not alive(str(ground.facts["mark"])) for _ in range(50))
+    for each in alive(str(ground.facts["mark"])):
         os.kill(each, 9)
-    return bool(left)
+    return not gone
 
 
 def kills(ran: Ran, ground: Ground) -> bool:
