@@ -90,7 +90,7 @@ GIVEN = {
     "image_base_url": "http://127.0.0.1:9",
     "model": "openai:n", "model_base_url": "http://127.0.0.1:9", "model_fallbacks": "openai:a,openai:b",
     "persona_file": "/p", "images": "off", "names": "A,B", "reply_policy": "all", "discord_bots": "true",
-    "mcp_file": "/m.json",
+    "mcp_file": "/m.json", "search": "off", "search_url": "http://127.0.0.1:9",
     "tools": "draw_diagram", "otel_exporter_otlp_endpoint": "http://127.0.0.1:4318",
     "captain_url": "http://127.0.0.1:4399", "captain_bind": "127.0.0.1:4398",
 }  # fmt: skip
