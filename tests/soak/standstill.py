@@ -40,8 +40,9 @@ def _processes(household: Household) -> Iterator[str]:
             yield f"{service}: never started"
             continue
         ended = program.ended
-        state = f"pid {program.pid}, {_state(program.pid)}"
-        if ended.done():
+        if not ended.done():
+            state = f"pid {program.pid}, {_state(program.pid)}"
+        else:
             state = "called off" if ended.cancelled() else f"ended with {ended.result()}"
         yield f"{service}: {household.starts[service]} starts, {state}; its last words:"
         yield from (f"  {line[:300]}" for line in program.lines[-LAST_LINES:])

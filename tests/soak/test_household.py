@@ -19,23 +19,26 @@ from tests.soak.standstill import story
 from tests.soak.together import SoakError, together
 from tests.system.house import House, plain_environment
 
-SLEEPER = ("-c", "import time; print('up'); time.sleep(60)")
+SLEEPER = "import time; print('up'); time.sleep(60)"
 NOBODY = "http://127.0.0.1:9"
 CLOCK = SystemClock()
 
 
 @pytest_asyncio.fixture
 async def household(tmp_path: Path) -> AsyncIterator[Household]:
+    sleeper = tmp_path / "sleeper.py"
+    sleeper.write_text(SLEEPER, "utf-8")
+    program = (str(sleeper),)
     async with (
         StageClient(NOBODY) as stage,
         httpx.AsyncClient(base_url=NOBODY, trust_env=False) as captain,
         ProviderClient.connected(NOBODY) as provider,
     ):
-        house = House(tmp_path, tmp_path, plain_environment(tmp_path), stage, provider, captain, SLEEPER)
-        household = Household(house, {"captain": SLEEPER, "bridge": SLEEPER}, CLOCK)
+        house = House(tmp_path, tmp_path, plain_environment(tmp_path), stage, provider, captain, program)
+        household = Household(house, {"captain": program, "bridge": program}, CLOCK)
         yield household
-        for program in house.programs.values():
-            await program.kill()
+        for each in house.programs.values():
+            await each.kill()
 
 
 async def up(household: Household, starts: int) -> None:
@@ -72,10 +75,12 @@ async def test_a_standstill_is_told_with_processes_their_words_and_the_store(hou
     assert "captain's readiness: " in told
     assert "cannot be read" not in told
     keeping.cancel()
+    await household.house.programs["captain"].kill()
+    assert "ended with -9" in await story(household, store, "standing")
 
 
 async def test_a_work_that_is_called_off_from_within_ends_the_soak() -> None:
-    inner = asyncio.ensure_future(asyncio.sleep(60))
+    inner = asyncio.ensure_future(asyncio.Event().wait())
 
     async def leaning() -> None:
         await inner
@@ -84,7 +89,7 @@ async def test_a_work_that_is_called_off_from_within_ends_the_soak() -> None:
         async with together([leaning()]):
             await asyncio.sleep(0)
             inner.cancel()
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
     with pytest.raises(SoakError, match="leaning was called off from within"):
         await soaked()
