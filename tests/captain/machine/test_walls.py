@@ -165,8 +165,9 @@ ATTEMPTS: dict[str, Attempt] = {
     "many open files": Attempt(perl('for(1..90){open($f[$_],"<","/dev/null") or exit 1}'), goes_on,
                                held=replace(PLENTY, each_files=40)),
     "endless output": Attempt("yes | head -c 4M", goes_on, held=replace(PLENTY, said=MiB)),
-    "endless work": Attempt(perl("1 while (times)[0] < 1.1"), goes_on,
+    "endless work": Attempt(perl("do { @t = times } while $t[0] + $t[1] < 1.1"), goes_on,
                               held=replace(PLENTY, each_cpu=timedelta(seconds=1)), within=60, as_root=False),
+    "endless waiting in silence": Attempt("exec >&- 2>&-; sleep 1", goes_on, within=0.3),
     "endless waiting": Attempt("sleep 1", goes_on, within=0.3),
 }  # fmt: skip
 """What is tried, by names."""

@@ -53,16 +53,21 @@ def _place(settings: CaptainSettings) -> Place:
     databases = (Path(path),) if is_file and path else ()
     folder = prepared(chosen, settings.state, settings.discord_attachment_root, databases)
     hidden = (settings.state, settings.discord_attachment_root, Path.cwd(), *databases)
-    return Place(folder, hidden, _runs_as(folder))
+    return Place(folder, hidden, _runs_as(folder, settings.state))
 
 
-def _runs_as(folder: Path) -> tuple[int, int] | None:
-    """Who root's commands run as: the workspace's owner, nobody at all where that is root."""
+def _runs_as(folder: Path, home: Path) -> tuple[int, int] | None:
+    """Who root's commands run as: the workspace's owner; nobody at all where that is root and it is ours to give."""
     if os.geteuid() != 0:
         return None
     state = folder.stat()
     if state.st_uid:
         return state.st_uid, state.st_gid or state.st_uid
+    if not folder.is_relative_to(home.resolve()) and any(folder.iterdir()):
+        # Perhaps somebody's own folder, or /etc.
+        raise ConfigurationError(
+            f"CLANKIE_WORKSPACE: belongs to root and is not empty; chown it, to {STRANGER} for example"
+        )
     try:
         os.chown(folder, STRANGER, STRANGER)
     except OSError as error:

@@ -69,9 +69,13 @@ class Started:
         """Its processes, those that hold the walls up among them."""
         return kin.kin(self._process.pid)
 
+    async def wait(self) -> None:
+        """Wait until it has ended; nothing bounds that here."""
+        await self._process.wait()
+
     async def exit(self) -> int | None:
         """Its code once it has ended, None where the walls could not be built."""
-        await self._process.wait()
+        await self.wait()
         said = b""
         with suppress(BlockingIOError):
             while piece := os.read(self._report, 4096):

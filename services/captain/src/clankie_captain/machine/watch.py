@@ -15,6 +15,9 @@ from clankie_settings.clock import Clock
 LOOKS_EVERY: Final = timedelta(milliseconds=100)
 """How often processes are looked at: a hog fills less than half a gigabyte meanwhile."""
 
+RESTS: Final = 3
+"""How many times as long as a look took the next one waits at least: a watch is not to be the work."""
+
 SCAFFOLD: Final = 2
 """Processes among them that hold the walls up."""
 
@@ -31,10 +34,11 @@ DEPTH: Final = 64
 async def processes(kindred: Callable[[], list[int]], most: Most, clock: Clock) -> Stop:
     """Why a command has to end by its processes, as soon as it has to."""
     while True:
+        began = clock.elapsed()
         stop = await asyncio.to_thread(_loaded, kindred, most)
         if stop is not None:
             return stop
-        await clock.sleep(LOOKS_EVERY)
+        await clock.sleep(max(LOOKS_EVERY, (clock.elapsed() - began) * RESTS))
 
 
 async def folder(root: Path, before: Held, most: Most, clock: Clock) -> Stop:
@@ -42,10 +46,11 @@ async def folder(root: Path, before: Held, most: Most, clock: Clock) -> Stop:
     if not before.seen:
         await clock.sleep(MENDED_WITHIN)
     while True:
+        began = clock.elapsed()
         stop = await asyncio.to_thread(_filled, root, before, most)
         if stop is not None:
             return stop
-        await clock.sleep(MEASURES_EVERY)
+        await clock.sleep(max(MEASURES_EVERY, (clock.elapsed() - began) * RESTS))
 
 
 def measured(root: Path, most: int) -> Held:

@@ -29,6 +29,9 @@ REASONS: Final[dict[Lack, str]] = {
 BUSY: Final = f"{bounds.COMMANDS} commands run already; try again when one has ended"
 """What it is told where one more would be too many."""
 
+FULL: Final = "the workspace is too full; delete what is not needed"
+"""What it is told where a file has no room."""
+
 EVENT_EVERY: Final = timedelta(seconds=1)
 """How often a command that runs counts as a sign of life. Source: FAIL-3."""
 
@@ -75,7 +78,7 @@ class Workbench(Machine):
             try:
                 async with self._sandbox.started(command) as started:
                     watched = self._over(started, before, min(within, self._most))
-                    stop = await self._ended(output.listen(started.out, self._sandbox.most.said), watched, progress)
+                    stop = await self._ended(self._heard(started, output), watched, progress)
                     code = None if stop is not None else await started.exit()
             except OSError as error:
                 raise NotDoneError(f"it could not be started ({error.strerror})") from error
@@ -94,6 +97,10 @@ class Workbench(Machine):
     async def write(self, path: str, text: str) -> None:
         """Write a file."""
         await self._refuse_without_walls()
+        most = self._sandbox.most
+        held = await asyncio.to_thread(watch.measured, self._sandbox.folder, most.entries)
+        if held.size + len(text) > most.disk or held.entries >= most.entries:
+            raise NotDoneError(FULL)
         try:
             await self._workspace.write(path, text)
         except UnreadError as error:
@@ -127,6 +134,13 @@ class Workbench(Machine):
             for task in (written, telling, *watching):
                 task.cancel()
             await asyncio.gather(written, telling, *watching, return_exceptions=True)
+
+    async def _heard(self, started: Started, output: Output) -> bool:
+        """Hear it to its end, which is later than that of what it says; false where it says too much."""
+        whole = await output.listen(started.out, self._sandbox.most.said)
+        if whole:
+            await started.wait()
+        return whole
 
     async def _late(self, within: timedelta) -> Stop:
         await self._clock.sleep(within)
