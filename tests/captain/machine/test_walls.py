@@ -161,7 +161,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "many small files": Attempt("for i in $(seq 100); do : > $i; done; sleep 0.6", goes_on,
                                 held=replace(PLENTY, entries=50)),
     "a folder that nobody can look into": Attempt("mkdir d; head -c 4M /dev/zero > d/x; sync; chmod 0 d; sleep 0.6",
-                                                  goes_on, held=replace(PLENTY, disk=MiB)),
+                                                  goes_on, held=replace(PLENTY, disk=MiB), only_root=True),
     "many open files": Attempt(perl('for(1..90){open($f[$_],"<","/dev/null") or exit 1}'), goes_on,
                                held=replace(PLENTY, each_files=40)),
     "endless output": Attempt("yes | head -c 4M", goes_on, held=replace(PLENTY, said=MiB)),
