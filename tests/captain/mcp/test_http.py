@@ -180,6 +180,8 @@ async def test_no_header_follows_a_redirect_to_elsewhere(tmp_path: Path) -> None
 @pytest.mark.requirement("SEC-2")
 async def test_nothing_of_the_environment_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, str]] = []
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
 

@@ -81,11 +81,14 @@ class Connection:
 
         That is for servers of the version that has to be asked for it; the older ones tell it unasked.
         """
+        heeding = False
         with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
             async with self._client.listen(tools_list_changed=True) as events:
+                heeding = True
                 async for _ in events:
                     changed()
-        changed()
+        if heeding:
+            changed()
 
 
 @asynccontextmanager
