@@ -221,8 +221,8 @@ async def house(
     runner = RunnerParts(run_store, line, loop, turn_log, stall.limits(stall_after), None, ceilings or Ceilings())
     registry = _registry(runner, CompactionStore(database), log, settlements, most)
     desk = Desk(lane_store, deliveries, changes, registry, settlements, signals, grants, clock, ids, gallery)
-    await _awake(gallery, run_store, registry, clock, ids)
     try:
+        await _awake(gallery, run_store, registry, clock, ids)
         yield House(desk, loop, clock, signals, receipts, registry, deliveries, actions, turn_log, database,
                     Commands(ControlStore(database), registry, grants, OWNER, clock),
                     Conversations(desk, clock, ids), EventStore(database), log, Children(nursery, registry, settlements,

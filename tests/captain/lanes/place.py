@@ -309,9 +309,11 @@ class Place(RuleBasedStateMachine):
 
     def close(self) -> None:
         """Leave nothing behind."""
-        self._runner.run(self._captain.database.close())
-        self._runner.close()
-        self._folder.cleanup()
+        try:
+            self._runner.run(self._captain.database.close())
+        finally:
+            self._runner.close()
+            self._folder.cleanup()
 
     def teardown(self) -> None:
         try:
