@@ -128,10 +128,10 @@ def test_the_sandbox_is_tried_where_somebody_is_trusted_with_the_machine(tmp_pat
 @needs_a_sandbox
 @pytest.mark.requirement("GRANT-4")
 def test_a_machine_that_can_keep_commands_in_is_said(tmp_path: Path) -> None:
-    _, found = checked(tmp_path, CLANKIE_SYSTEM_ACTORS="12345")
+    _, found = checked(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", CLANKIE_MACHINE_NETWORK="on")
     assert (found["machine"]["state"], found["machine"]["said"]) == (
         "ok",
-        "commands run in bubblewrap, in the workspace alone",
+        "commands run in bubblewrap, in the workspace alone, with the public web",
     )
 
 

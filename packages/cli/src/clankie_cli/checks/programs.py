@@ -138,12 +138,13 @@ async def machine(env: Mapping[str, str], settings: CaptainSettings, state: Path
     if not settings.system_actors:
         return skipped("machine", "CLANKIE_SYSTEM_ACTORS names nobody who may use the machine")
     hidden = (str(state), str(settings.discord_attachment_root), str(Path.cwd()))
-    said = await _answer(env, LOOK_WITHIN, "clankie_captain.machine", *hidden)
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain.machine", settings.machine_network, *hidden)
     if said is None:
         return wrong("machine", "the captain's own check of it does not run: make setup, and ask again")
     if said.get("remedy"):
         return note("machine", f"run_command, read_file and write_file refuse, without a sandbox: {said['remedy']}")
-    return ok("machine", "commands run in bubblewrap, in the workspace alone")
+    web = ", with the public web" if settings.machine_network == "on" else ""
+    return ok("machine", f"commands run in bubblewrap, in the workspace alone{web}")
 
 
 async def servers(env: Mapping[str, str], settings: CaptainSettings) -> list[Finding]:

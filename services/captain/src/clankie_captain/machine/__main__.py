@@ -1,27 +1,41 @@
-"""``python -m clankie_captain.machine``: say as JSON whether a command can be run, or what to do. Source: OPS-9.
+"""``python -m clankie_captain.machine NETWORK FOLDER…``: say as JSON whether a command can be run, or what to do.
 
-It makes a folder for the try, and takes it away again; what is configured is not touched.
+``NETWORK`` is ``on`` or ``off``; no command may see the folders. It makes a folder for the try, and takes it away again;
+what is configured is not touched. Source: OPS-9.
 """
 
 import asyncio
 import json
 import os
+import socket
 import sys
 import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from clankie_captain.machine.furnishing import REMEDIES
 from clankie_captain.machine.sandbox import STRANGER, Place, Sandbox
 
 
-def main(*hidden: str) -> int:
+class _Shut:
+    """A way to the web that nobody is let through."""
+
+    @asynccontextmanager
+    async def serving(self, door: socket.socket) -> AsyncGenerator[int]:
+        """Answer nobody."""
+        with door:
+            yield int(door.getsockname()[1])
+
+
+def main(network: str = "off", *hidden: str) -> int:
     """Try a sandbox that may not show these folders."""
     root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as folder:
         if root:
             os.chown(folder, STRANGER, STRANGER)
         place = Place(Path(folder), tuple(Path(each) for each in hidden), (STRANGER, STRANGER) if root else None)
-        lack = asyncio.run(Sandbox(place).lack())
+        lack = asyncio.run(Sandbox(place, gate=_Shut if network == "on" else None).lack())
     print(json.dumps({"remedy": None if lack is None else REMEDIES[lack]}))
     return 0
 
