@@ -308,6 +308,15 @@ async def test_a_process_that_hangs_dies_or_says_anything_else_costs_its_page_al
         await PageReader(within, command=command).read(b"words", "text", "", START, 10)
 
 
+async def test_pages_come_so_many_at_a_time_and_others_wait_no_longer_than_they_may() -> None:
+    async with world(never) as way:
+        web = MediaWeb(way.fetch, PageReader(), None, RandomIds(), SOON, at_once=2)
+        found = await asyncio.gather(*(web.read(START, 0, way.step) for _ in range(20)), return_exceptions=True)
+        assert all(isinstance(each, NotFoundError) and "too long" in str(each) for each in found)
+        # Whoever waits may just get in when those before give up, and gives up as well.
+        assert way.listener.connections <= 4
+
+
 async def test_other_pages_wait_for_a_process_no_longer_than_they_may() -> None:
     async with world() as way:
         busy = PageReader(timedelta(seconds=60), at_once=1, command=("sleep", "60"))

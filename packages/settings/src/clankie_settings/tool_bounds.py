@@ -93,6 +93,9 @@ PAGE_START: Final = 1_000_000
 PAGE_TITLE_CHARS: Final = 200
 """Longest title of a page that is told, in characters. Source: CTX-4."""
 
+READ_PAGES: Final = 6
+"""Pages that are fetched and read at a time; others wait. Source: SEC-3."""
+
 READERS: Final = 2
 """Processes at a time that take the text out of pages; other pages wait. Source: SEC-3."""
 

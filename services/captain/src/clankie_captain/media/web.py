@@ -37,12 +37,15 @@ class MediaWeb(Web):
         searcher: Searcher | None,
         ids: Ids,
         within: timedelta = bounds.READ_PAGE_TIME,
+        at_once: int = bounds.READ_PAGES,
     ) -> None:
         self._fetch = fetch
         self._reader = reader
         self._searcher = searcher
         self._ids = ids
         self._within = within.total_seconds()
+        # Each holds its page's bytes until they are read.
+        self._places = asyncio.Semaphore(at_once)
 
     @property
     def tools(self) -> frozenset[str]:
@@ -58,7 +61,7 @@ class MediaWeb(Web):
     async def read(self, url: str, start: int, progress: Progress) -> str:
         """Read a stretch of a page."""
         try:
-            async with asyncio.timeout(self._within):
+            async with asyncio.timeout(self._within), self._places:
                 found = await self._fetch.fetch(url, progress)
                 progress()
                 enough = pages.enough(start)
