@@ -197,6 +197,10 @@ class ToldLoop(Loop):
     def window(self) -> int | None:
         return None
 
+    @property
+    def searcher(self) -> None:
+        return None
+
     async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
         writing = Writing(digest, vitals)
         self.writings.put_nowait(writing)
