@@ -1,12 +1,14 @@
 """What a server tells of its tools becomes one name, one wording and one order, or is left out and counted."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clankie_captain.core.activity import Activity, after
 from clankie_captain.core.grants import Grant
 from clankie_captain.core.schemas import SchemaFlawError, simplified
 from clankie_captain.core.servers import Told, adopted, named, prefix, result
@@ -189,3 +191,9 @@ def test_an_answer_is_cut_honestly_and_an_empty_one_is_said() -> None:
     _, words = result("x" * 1_000_000, failed=True)
     assert words == "x" * 32_000 + "\n[cut: these are the first 32000 of 1000000 characters]"
     assert result("a", failed=True)[0] != result("a", failed=False)[0]
+
+
+@pytest.mark.requirement("ROOM-4")
+def test_the_room_is_shown_no_name_of_a_server() -> None:
+    working = after(Activity(timedelta()), "secret-project_look", "started", served=True)
+    assert working.counts == {"servers": 1}
