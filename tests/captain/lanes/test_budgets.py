@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from clankie_captain.core.allowance import Allowance
+from clankie_captain.core.run import Usage
 from clankie_captain.store.arrivals import Terms
 from clankie_settings import bounds
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Replied, Result, Silent
-from tests.captain.lanes.fakes import Boundary, CountedIds, Say
+from tests.captain.lanes.fakes import Boundary, CountedIds, Fail, Say
 from tests.captain.lanes.house import OWNER, House, house
 
 EXEMPT = frozenset({OWNER})
@@ -159,6 +160,19 @@ async def test_a_spent_day_lets_a_run_that_is_live_come_to_its_end(path: Path) -
         results: list[Result] = [await captain.result(each) for each in ("m1", "m2")]
         assert [each.state for each in results] == ["replied", "absorbed"]
         assert await refused(captain, "m3")
+
+
+async def test_what_a_tool_spends_aside_counts_into_the_day_and_not_into_the_lanes_context(path: Path) -> None:
+    async with house(path, terms=Terms(Allowance(room_tokens=1_000))) as captain:
+        await captain.say("m1", "words")
+        thought = await captain.thought()
+        thought.line.spent(Usage(10, 5, 0, 1, 0))
+        thought.line.spent(Usage(2_000, 7, 0, 1, 0), aside=True)
+        await thought.do(Fail(FailureCode.CAPTAIN_MODEL_FAILED))
+        assert (await captain.result("m1")).state == "failed"
+        (record,) = captain.turn_log.records
+        assert (record.context_end, record.usage.input_tokens) == (15, 2_010)
+        assert await refused(captain, "m2")
 
 
 async def test_a_message_that_called_nobody_does_not_use_up_the_word_about_a_spent_day(path: Path) -> None:
