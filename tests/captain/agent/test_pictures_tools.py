@@ -6,6 +6,7 @@ import pytest
 
 from clankie_captain.agent.loop import PydanticLoop
 from clankie_captain.agent.tools import TOOLS
+from clankie_captain.core.activity import CATEGORIES
 from clankie_captain.core.run import Answered
 from clankie_settings import bounds
 from tests.captain.agent.lane import Lane, Line
@@ -106,3 +107,8 @@ async def test_what_is_withheld_is_not_made(
 def test_the_tools_stand_in_one_order() -> None:
     made = ["draw_diagram", "screenshot_page", "generate_image"]
     assert [tool for tool in TOOLS if tool in made] == made
+
+
+@pytest.mark.requirement("ROOM-4")
+def test_every_tool_is_counted_as_something_on_the_card() -> None:
+    assert set(TOOLS) == set(CATEGORIES)

@@ -3,6 +3,7 @@
 import sys
 from datetime import timedelta
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -10,7 +11,10 @@ from pydantic import TypeAdapter
 
 from clankie_captain.core.diagram import Diagram, source
 from clankie_captain.media.drawing import Draughtsman, DrawingError
+from clankie_captain.media.furnishing import furnished
+from clankie_captain.ports import NotMadeError
 from clankie_settings import bounds
+from clankie_settings.schema import CaptainSettings
 
 pytestmark = pytest.mark.requirement("ART-2")
 
@@ -82,6 +86,12 @@ async def test_a_program_that_does_not_draw_is_reported_in_words(program: str, w
     broken = Draughtsman(timedelta(seconds=2), (sys.executable, "-I", "-c", program))
     with pytest.raises(DrawingError, match=words):
         await broken.draw("flowchart TD\n")
+
+
+async def test_a_drawing_ends_before_its_run_would_be_taken_for_dead(tmp_path: Path) -> None:
+    given = {"state": tmp_path, "discord_attachment_root": tmp_path, "browser": "/nowhere", "stall_seconds": 0.01}
+    with pytest.raises(NotMadeError, match="took too long"):
+        await furnished(CaptainSettings.model_validate(given)).diagram("flowchart TD\n", "steps")
 
 
 async def test_a_program_that_is_not_there_is_reported_in_words() -> None:

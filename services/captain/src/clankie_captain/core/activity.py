@@ -18,6 +18,7 @@ CATEGORIES: Final[Mapping[str, str]] = {
     "run_command": "machine",
     "read_file": "machine",
     "write_file": "machine",
+    "fork": "background",
 }
 """What a tool's calls are counted as."""
 

@@ -35,7 +35,8 @@ def furnished(settings: CaptainSettings, passage: Callable[[], Passage] = Passag
         ConfigurationError: A model for pictures is configured, and no key for it.
     """
     root = settings.discord_attachment_root
-    return MediaWorkshop(root, Draughtsman(), _camera(settings, passage), _painter(settings))
+    draughtsman = Draughtsman(_within(bounds.DRAWING_TIME, settings))
+    return MediaWorkshop(root, draughtsman, _camera(settings, passage), _painter(settings))
 
 
 def command_passage() -> Passage:
