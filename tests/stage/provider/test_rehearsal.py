@@ -113,6 +113,18 @@ def test_asked_for_a_tool_it_prefers_the_text_update_and_calls_once(text: str) -
     assert not [beat for beat in again.beats if isinstance(beat, Call)]
 
 
+def test_told_which_tool_to_call_it_calls_that_one_once_and_quotes_what_came_back() -> None:
+    history = spoke('call `count` {"n": 3}', "and quickly")
+    count = tool("count", parameters={"type": "object", "properties": {"n": {"type": "integer"}}})
+    (wanted,) = [beat for beat in rehearse(history, [UPDATE, count]).beats if isinstance(beat, Call)]
+    assert (wanted.name, json.loads("".join(wanted.pieces))) == ("count", {"n": 3})
+    back = rehearse([*history, called("a"), result("a", "x" * 700)], [UPDATE, count])
+    assert words(back).endswith(f"“and quickly”.\nWhat came back from count:\n{'x' * 600}…")
+    assert words(rehearse(history, [UPDATE])).endswith("\nI have no tool count here.")
+    for plain in ("call me {maybe}", "call count", "recall count {}"):
+        assert words(rehearse(spoke(plain), [UPDATE, count])) == f"Ann, I heard “{plain}”."
+
+
 def test_it_takes_another_tool_that_needs_only_texts_or_none() -> None:
     number = tool("count", parameters={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     (wanted,) = [beat for beat in rehearse(spoke("use a tool"), [number, tool()]).beats if isinstance(beat, Call)]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from clankie_stage.provider.beats import Beat, Call, Fail, Finish, Pause, Say, Step
-from clankie_stage.provider.hearing import Heard, heard, shown, since_answer
+from clankie_stage.provider.hearing import Heard, heard, shown, since_answer, text_of
 from clankie_stage.provider.shapes import JsonObject, mapping, sequence
 from clankie_stage.provider.steps import SILENCE
 
@@ -15,6 +15,7 @@ RULES: tuple[str, ...] = (
     "It says how many pictures it was shown.",
     "“draw it”: it draws what it heard as a diagram, where it has the tool for it.",
     "“use a tool” or “look it up”: it calls a tool first; in a room that posts a text update.",
+    '“call read_page {"url": "https://example.com"}”: it calls that tool, any other alike, and quotes what came back.',
     "“in the background”: it moves the work there, talks on, and tells what came of it some twenty seconds later.",
     "“stay silent” or “not for you”: it answers nothing to that message, and stays silent if there is no other.",
     "“quote the marker”: it quotes the silence marker, which is a reply and no silence.",
@@ -28,6 +29,7 @@ _DELTA_PAUSE_S = 0.15
 _SLOW_S = 8.0
 _SLOW_DELTAS = 8
 _QUOTED = 120
+_CAME_BACK = 600
 _UPDATE = "send_text_update"
 _DRAW = "draw_diagram"
 _DRAWN = 6
@@ -39,6 +41,7 @@ _BEHIND = re.compile(r"in the background", re.IGNORECASE)
 _SILENT = re.compile(r"stay silent|not for you", re.IGNORECASE)
 _PICTURE = re.compile(r"\bdraw (it|a diagram)\b", re.IGNORECASE)
 _TOOL = re.compile(r"use a tool|look it up", re.IGNORECASE)
+_NAMED = re.compile(r"\bcall\s+`*([A-Za-z][\w-]*)`*\s*(\{.*\})", re.IGNORECASE | re.DOTALL)
 _SLOW = re.compile(r"\bslow(ly)?\b", re.IGNORECASE)
 _MARKER = re.compile(r"quote the marker", re.IGNORECASE)
 _FAIL = re.compile(r"fail on purpose", re.IGNORECASE)
@@ -55,6 +58,9 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
         return Step((Pause(_DELTA_PAUSE_S), _drawing(fresh), Finish("tool_calls")), label="rehearsal: drawing")
     if (background := _background(messages, fresh, tools)) is not None:
         return background
+    named = _named_call(fresh)
+    if named is not None and not _used_tool(messages) and _has(tools, named.name):
+        return Step((Pause(_DELTA_PAUSE_S), named, Finish("tool_calls")), label="rehearsal: named tool")
     if any(_TOOL.search(one.text) for one in fresh) and not _used_tool(messages):
         call = _tool_call(fresh, tools)
         if call is not None:
@@ -63,7 +69,8 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
     if fresh and not meant:
         return Step((*_paced(SILENCE, slow=False), Finish()), label="rehearsal: silence")
     slow = any(_SLOW.search(one.text) for one in meant)
-    return Step((*_paced(answer(meant, shown(messages)), slow), Finish()), label="rehearsal: answer")
+    text = answer(meant, shown(messages)) + ("" if named is None else _outcome(named.name, messages))
+    return Step((*_paced(text, slow), Finish()), label="rehearsal: answer")
 
 
 def _background(messages: Sequence[JsonObject], fresh: Sequence[Heard], tools: Iterable[JsonObject]) -> Step | None:
@@ -122,6 +129,27 @@ def _spread(text: str, seconds: float) -> list[Beat]:
 
 def _used_tool(messages: Sequence[JsonObject]) -> bool:
     return any(message.get("role") == "tool" for message in since_answer(messages))
+
+
+def _named_call(fresh: Sequence[Heard]) -> Call | None:
+    """The newest call that somebody wrote out, its arguments as they stand; none where these are no JSON object."""
+    for one in reversed(fresh):
+        if (written := _NAMED.search(one.text)) is not None:
+            try:
+                json.loads(written[2])
+            except ValueError:
+                continue
+            return Call(written[1], (written[2],))
+    return None
+
+
+def _outcome(name: str, messages: Sequence[JsonObject]) -> str:
+    """What came back from the call of that name, cut; or that it could not be called."""
+    results = [text_of(message) for message in since_answer(messages) if message.get("role") == "tool"]
+    if not results:
+        return f"\nI have no tool {name} here."
+    came = results[-1] if len(results[-1]) <= _CAME_BACK else f"{results[-1][:_CAME_BACK]}…"
+    return f"\nWhat came back from {name}:\n{came}"
 
 
 def _has(tools: Iterable[JsonObject], name: str) -> bool:
