@@ -144,7 +144,10 @@ async def test_where_there_is_nothing_no_file_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("OPS-10")
-@pytest.mark.parametrize(("name", "says"), [("there.tar", "is there already"), ("no/folder/a.tar", "no such folder")])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("there.tar", "is there already"), ("no/folder/a.tar", "no such folder"), ("a" * 251, "file name too long")],
+)
 async def test_a_file_that_cannot_be_made_is_said_before_anything_is_done(tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "there.tar").touch()
     with pytest.raises(CannotRun, match=says):

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -56,7 +56,9 @@ async def run(env: Mapping[str, str], given: str | None, *, as_json: bool, clock
     except OSError as error:
         raise CannotRun(f"{path}: {(error.strerror or type(error).__name__).lower()}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        # A folder that takes no file, as one that is read-only, has none to be taken away either.
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
     size = path.stat().st_size
     whose = "the captain that runs" if state is None else str(state)
     said = f"{path}: {counted(found['files'], 'file')}, {_megabytes(size)}, of {whose}; checked"
