@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clankie_bridge.artifacts import AttachmentRoot
 from clankie_bridge.captain.turns import CaptainTurns
 from clankie_bridge.core.artifacts import NAME_CHARS, Picture, picture, place
-from clankie_captain.core.artifacts import artifact
+from clankie_captain.core.artifacts import MADE, Made, artifact
 from clankie_captain.core.run import Answered, Draft, Finish, Order
 from clankie_captain.media.artifacts import ArtifactFolder
 from clankie_captain.ports import RunLine
@@ -42,8 +42,8 @@ async def test_a_picture_of_a_reply_is_read_by_the_bridge_from_where_the_captain
 
 
 @pytest.mark.requirement("ART-3", "ART-4")
-@given(title=st.text(max_size=200), media_type=TYPES, folder=st.sampled_from(["diagrams", "screenshots", "images"]))
-def test_whatever_the_captain_names_passes_the_bridge_unchanged(title: str, media_type: str, folder: str) -> None:
+@given(title=st.text(max_size=200), media_type=TYPES, folder=st.sampled_from(MADE))
+def test_whatever_the_captain_names_passes_the_bridge_unchanged(title: str, media_type: str, folder: Made) -> None:
     """C68."""
     made = artifact(folder, DATA, media_type, title)
     assert place(made.ref) is not None

@@ -26,7 +26,7 @@ from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Finish, Order, Usage, Words
 from clankie_captain.core.settlement import RunOn, RunTurn, Settlement, settlement
 from clankie_captain.core.turns import LiveRun, Numbered, Settling
-from clankie_captain.ports import Loop, RunLine, Vitals
+from clankie_captain.ports import Loop, RunLine, Searcher, Vitals
 from clankie_captain.store import runs
 from clankie_captain.store.actions import ActionStore
 from clankie_captain.store.runs import RunStore
@@ -81,6 +81,10 @@ class HeldLoop(Loop):
     @property
     def window(self) -> int | None:
         return self._loop.window
+
+    @property
+    def searcher(self) -> Searcher | None:
+        return self._loop.searcher
 
     async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
         return await self._loop.put_together(digest, vitals)

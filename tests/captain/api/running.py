@@ -50,6 +50,10 @@ class ToldLoop(Loop):
     def window(self) -> int | None:
         return None
 
+    @property
+    def searcher(self) -> None:
+        return None
+
     async def put_together(self, digest: Digest, vitals: Vitals) -> str | Broken:
         raise AssertionError("nothing here is long enough for notes")
 

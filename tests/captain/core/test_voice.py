@@ -6,7 +6,7 @@ import pytest
 
 from clankie_captain.core.admission import Admission, Queue, Refuse, Start, Steer, Stop
 from clankie_captain.core.artifacts import artifact
-from clankie_captain.core.lane import room_of_voice, voice_lane
+from clankie_captain.core.lane import LaneKey, room_of_voice, voice_beside, voice_lane
 from clankie_captain.core.settlement import Settled
 from clankie_captain.core.voice import (
     Holding,
@@ -73,6 +73,7 @@ def test_a_voice_lane_is_as_quiet_as_its_room() -> None:
     lane = voice_lane(GUILD_ROOM)
     assert (lane.id, lane.kind, lane.authority) == ("voice/discord:200:300", "voice", "social")
     assert room_of_voice(lane) == "rooms/discord:200:300"
+    assert voice_beside(LaneKey(room_of_voice(lane), "room", "social")) == lane.id
 
 
 CONSOLE = Room(platform="console", channel_id="desk")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clankie_captain.core.artifacts import artifact, place
+from clankie_captain.core.artifacts import MADE, Made, artifact, place
 from clankie_captain.core.children import Calls, Fork, Forked
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.reply import Said
@@ -129,7 +129,7 @@ async def test_a_lane_that_was_at_work_loses_his_answer_when_it_is_asked_again(s
     assert "peppermint" not in await held(shelf)
 
 
-def drawn(root: Path, folder: str, data: bytes) -> tuple[Artifact, Path]:
+def drawn(root: Path, folder: Made, data: bytes) -> tuple[Artifact, Path]:
     made = artifact(folder, data, "image/png", "a diagram")
     path = root / folder / place(made.ref)[2]
     path.parent.mkdir(exist_ok=True)
@@ -138,9 +138,9 @@ def drawn(root: Path, folder: str, data: bytes) -> tuple[Artifact, Path]:
 
 
 @pytest.mark.parametrize("whom", ["person", "room"])
-@pytest.mark.parametrize("folder", ["diagrams", "pages", "paintings"])
+@pytest.mark.parametrize("folder", MADE)
 async def test_a_file_that_he_made_leaves_the_disk_with_the_last_reply_that_refers_to_it(
-    shelf: Shelf, folder: str, whom: str
+    shelf: Shelf, folder: Made, whom: str
 ) -> None:
     root = shelf.path.parent
     (mine, gone), (shared, stays) = drawn(root, folder, b"canary"), drawn(root, folder, b"both")

@@ -240,7 +240,7 @@ SERVER_MESSAGE_BYTES: Final = 2 * 1024 * 1024
 """Largest message of a server, in bytes; one that sends a larger one is started again. Source: GRANT-1."""
 
 SERVER_MESSAGE_PARTS: Final = 16_000
-"""Strings, lists, objects and members of a larger message at most: more would hold the loop too long. Source: GRANT-1."""
+"""Strings, lists, objects and members of a larger message at most: more would hold the loop. Source: GRANT-1."""
 
 SERVER_RESULT_CHARS: Final = 32_000
 """Longest result of a server's tool that the model reads, in characters; the rest is cut. Source: CTX-7."""

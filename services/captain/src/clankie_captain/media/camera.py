@@ -15,8 +15,8 @@ from typing import Any, Final, cast
 
 from clankie_captain.core.pictures import sniff
 from clankie_captain.errors import RefusedAddressError
-from clankie_captain.media.chromium import Chromium
 from clankie_captain.kin import end, kin
+from clankie_captain.media.chromium import Chromium
 from clankie_captain.media.leash import leashed
 from clankie_captain.media.passage import Passage
 from clankie_settings import bounds
