@@ -20,6 +20,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -216,12 +217,18 @@ def _does(env: Mapping[str, str], *command: str) -> bool:
     return subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
 
 
-def run(env: Mapping[str, str], *command: str, within_s: float = 120, folder: Path | None = None) -> str:
-    """The output of a command that has to succeed."""
+def run(
+    env: Mapping[str, str],
+    *command: str,
+    within_s: float = 120,
+    folder: Path | None = None,
+    given: IO[bytes] | None = None,
+) -> str:
+    """The output of a command that has to succeed; what is ``given`` is its standard input."""
     # Errors among the output, as a person reads them.
     pipe, joined = subprocess.PIPE, subprocess.STDOUT
     ended = subprocess.run(
-        command, env=env, cwd=folder, stdout=pipe, stderr=joined, text=True, timeout=within_s, check=False
+        command, env=env, cwd=folder, stdin=given, stdout=pipe, stderr=joined, text=True, timeout=within_s, check=False
     )
     assert ended.returncode == 0, f"{' '.join(command[:4])} ended with {ended.returncode}:\n{ended.stdout[-3000:]}"
     return ended.stdout

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.cli.launching import free_ports
 from tests.docker.engine import Engine, run, until
@@ -31,7 +31,7 @@ class House:
     stage_port: int
     captain_port: int
 
-    def compose(self, *arguments: str, within_s: float = PATIENCE_S) -> str:
+    def compose(self, *arguments: str, within_s: float = PATIENCE_S, given: IO[bytes] | None = None) -> str:
         """``docker compose`` in the clone; its output."""
         files = ["-f", "docker-compose.yml", *(["-f", "host.yml"] if self.engine.host_network else [])]
         places = {
@@ -39,7 +39,7 @@ class House:
             "CAPTAIN_PUBLISH": f"127.0.0.1:{self.captain_port}",
         }
         command = ("docker", "compose", *files, "-p", self.project, *arguments)
-        return run({**self.engine.env, **places}, *command, within_s=within_s, folder=self.folder)
+        return run({**self.engine.env, **places}, *command, within_s=within_s, folder=self.folder, given=given)
 
     def stage(self, *arguments: str) -> str:
         """The same with the stage."""

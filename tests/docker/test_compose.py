@@ -1,17 +1,40 @@
 """``docker compose`` for real: what a clone, a browser and a killed captain see."""
 
+import json
 from collections.abc import Generator
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from clankie_stage.client import StageClient
+from clankie_stage.discord.scenery import GENERAL_ID, GUILD_ID
+from clankie_stage.provider.client import ProviderClient
+from clankie_stage.provider.steps import call, calls, text
+from tests.captain.media.drawing import saved
 from tests.docker.engine import engine, until
 from tests.docker.house import PATIENCE_S, House, cloned
+from tests.system.pictures import posted
+from tests.system.scene import told_by_tools
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(2_400)]
 
 SERVICES = ("captain", "bridge", "stage")
+
+OURS = """
+import os, sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("ours")
+
+@server.tool()
+def whose() -> str:
+    return f"user {os.getuid()}, and {'a' if 'DISCORD_BOT_TOKEN' in os.environ else 'no'} token"
+
+server.run(sys.argv[1])
+"""
+NEAR = {"command": "python", "args": ["/config/ours.py", "stdio"]}
+FAR = {"url": "http://127.0.0.1:8000/mcp"}
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +46,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Generator[House]:
 @pytest.fixture
 def trial(house: House) -> Generator[House]:
     """Everything up on the stage, with nothing set, as ``docker compose --profile stage up`` has it."""
-    (house.folder / ".env").unlink(missing_ok=True)
+    for each in (".env", "docker/config/mcp.json"):
+        (house.folder / each).unlink(missing_ok=True)
     house.stage("up", "--detach", "--wait")
     yield house
     house.down()
@@ -60,6 +84,51 @@ async def test_a_captain_killed_in_mid_turn_and_started_again_gives_the_room_its
 
 async def replies(stage: StageClient, count: int) -> list[dict[str, Any]]:
     return await stage.wait_messages(match={"author": {"bot": True}}, count=count, within_s=PATIENCE_S)
+
+
+async def test_within_the_walls_he_draws_sees_and_asks_servers_and_has_no_shell(trial: House) -> None:
+    config = trial.folder / "docker/config"
+    (config / "ours.py").write_text(OURS)
+    (config / "mcp.json").write_text(json.dumps({"mcpServers": {"near": NEAR, "far": FAR}}))
+    (trial.folder / ".env").write_text("CLANKIE_TOOLS=draw_diagram,near_*,far_*\n")
+    trial.stage("up", "--detach", "--wait")
+    trial.stage("exec", "--detach", "captain", "python", "/config/ours.py", "streamable-http")
+    assert until(lambda: sum('"server.up"' in line for line in trial.logs("captain")) == 2, PATIENCE_S)
+    at = f"http://127.0.0.1:{trial.stage_port}"
+    async with StageClient(at) as stage, ProviderClient.connected(f"{at}/provider") as provider:
+        await stage.say("Ann", "@Clankie draw it")
+        (drawn,) = (await replies(stage, 1))[0]["attachments"]
+        assert drawn["content_type"] == "image/png"
+        await stage.say("Ann", "@Clankie look", attachments=[posted(saved(Image.new("RGB", (40, 30), "red")))])
+        # The one that came, and the one that he drew.
+        assert "I was shown 2 pictures." in (await replies(stage, 2))[1]["content"]
+        await provider.script(calls(call("near_whose"), call("far_whose")), text("Asked."))
+        await stage.say("Ann", "@Clankie ask them")
+        await replies(stage, 3)
+        near, far = told_by_tools((await provider.records())[-1])[-2:]
+        assert ("user 10001, and no token" in near, "user 10001" in far) == (True, True)
+        await provider.script(calls(call("run_command", {"command": "id"})), text("No."))
+        trial.inside("captain", "clankie", "send", "--conversation", "ops", "--wait", "run it")
+        refused = told_by_tools((await provider.records())[-1])[-1]
+        assert refused.startswith("Not run: this machine does not let a sandbox be made")
+
+
+async def test_a_backup_comes_back_into_an_empty_volume(trial: House) -> None:
+    """As docs/docker.md has it."""
+    async with StageClient(f"http://127.0.0.1:{trial.stage_port}") as stage:
+        await stage.say("Ann", "@Clankie good morning")
+        await replies(stage, 1)
+    trial.inside("captain", "clankie", "backup", "/var/lib/clankie/clankie.tar")
+    trial.compose("cp", "captain:/var/lib/clankie/clankie.tar", ".")
+    trial.down()
+    back = "cd && cat > back.tar && clankie restore --replace back.tar; rm back.tar"
+    with (trial.folder / "clankie.tar").open("rb") as given:
+        said = trial.compose(
+            *("run", "--rm", "--no-deps", "-T", "--entrypoint", "sh", "captain", "-c", back), given=given
+        )
+    assert "/var/lib/clankie/stage: restored as of" in said
+    trial.stage("up", "--detach", "--wait")
+    assert "good morning" in trial.inside("captain", "clankie", "trail", f"{GUILD_ID}:{GENERAL_ID}", "--text")
 
 
 async def test_what_was_accepted_survives_new_containers(trial: House) -> None:
@@ -116,7 +185,8 @@ def test_a_token_reaches_the_bridge_alone_and_a_model_key_the_captain_alone(hous
 
 
 def test_a_missing_token_keeps_the_bridge_up_unhealthy_and_saying_once_a_minute_what_to_do(house: House) -> None:
-    on_discord(house, "ANTHROPIC_API_KEY=unused")
+    # The folder is one of the owner's machine, and none of the container's.
+    on_discord(house, "ANTHROPIC_API_KEY=unused", "CLANKIE_WORKSPACE=/home/me/work")
     assert house.becomes("bridge", "unhealthy")
     assert house.becomes("captain", "healthy")
     assert until(lambda: len(remedies(house, "bridge", "DISCORD_BOT_TOKEN is not set")) >= 2, PATIENCE_S)
