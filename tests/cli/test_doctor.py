@@ -120,15 +120,32 @@ async def test_each_server_of_tools_is_asked_and_has_its_line(tmp_path: Path) ->
 def test_the_sandbox_is_tried_where_somebody_is_trusted_with_the_machine(tmp_path: Path) -> None:
     _, found = checked(tmp_path)
     assert found["machine"]["state"] == "skipped"
-    _, found = checked(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", PATH=str(tmp_path))
+    assert "clankie send" in found["machine"]["said"]
+    _, found = checked(tmp_path, DISCORD_BOT_TOKEN=CANARY, CLANKIE_SYSTEM_ACTORS="12345", PATH=str(tmp_path))
     assert found["machine"]["state"] == "note"
     assert "apt install bubblewrap" in found["machine"]["said"]
+
+
+def test_of_a_trial_it_says_what_the_trials_own_lists_grant(tmp_path: Path) -> None:
+    """The owner's own lists hold on Discord alone, so what they grant is granted to nobody on the stage."""
+    nowhere = {"PATH": str(tmp_path), "CLANKIE_SYSTEM_ACTORS": "12345", "CLANKIE_SEARCH": "brave"}
+    _, found = checked(tmp_path, CLANKIE_TOOLS="fork", **nowhere)
+    assert (found["machine"]["state"], found["search"]["state"]) == ("skipped", "skipped")
+    file = tmp_path / "state" / "stage" / "clankie.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('system_actors = ["12345"]\n[roles."12345"]\ntools = ["search_web"]\n', "utf-8")
+    _, found = checked(tmp_path, CLANKIE_TOOLS="fork", **nowhere)
+    assert (found["machine"]["state"], found["search"]["state"]) == ("note", "wrong")
+    file.write_text("system_acters = []\n", "utf-8")
+    _, found = checked(tmp_path)
+    assert "did you mean system_actors? (the trial's, " in found["settings"]["said"]
 
 
 @needs_a_sandbox
 @pytest.mark.requirement("GRANT-4")
 def test_a_machine_that_can_keep_commands_in_is_said(tmp_path: Path) -> None:
-    _, found = checked(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", CLANKIE_MACHINE_NETWORK="on")
+    settings = {"CLANKIE_SYSTEM_ACTORS": "12345", "CLANKIE_MACHINE_NETWORK": "on"}
+    _, found = checked(tmp_path, DISCORD_BOT_TOKEN=CANARY, **settings)
     assert (found["machine"]["state"], found["machine"]["said"]) == (
         "ok",
         "commands run in bubblewrap, in the workspace alone, with the public web",

@@ -77,6 +77,11 @@ def test_what_the_file_says_about_him_holds_in_a_trial() -> None:
     assert captain.database_url is None
 
 
+def test_a_set_of_tools_comes_along_as_the_tools_in_it(folder: Path) -> None:
+    (folder / "clankie.toml").write_text('tools = ["web", "fork"]\n[tool_sets]\nweb = ["read_page"]\n', "utf-8")
+    assert trial({})["CLANKIE_TOOLS"] == "read_page,fork"
+
+
 def test_of_every_setting_it_is_decided_whether_a_trial_takes_it_over() -> None:
     fields = {*type(captain_settings({})).model_fields, *type(bridge_settings({})).model_fields}
     assert {*plan.FORWARDED, *plan.NOT_FORWARDED} == fields

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,10 +13,13 @@ from clankie_cli.checks.finding import Finding, ok, skipped, wrong
 from clankie_cli.plain import plain
 from clankie_cli.plan import trial_folder
 from clankie_settings.clock import Clock, SystemClock
-from clankie_settings.environment import SettingsError, bridge_settings, captain_settings, launch_settings
-from clankie_settings.schema import BridgeSettings
+from clankie_settings.environment import CONFIG, SettingsError, bridge_settings, captain_settings, launch_settings
+from clankie_settings.schema import BridgeSettings, CaptainSettings
 
 NO_DISCORD = "DISCORD_BOT_TOKEN is not set, so clankie up runs on the stage; clankie init sets up your own Discord"
+
+OF_A_TRIAL = ("rooms", "roles", "actors", "tool_sets", "system_actors", "machine_network")
+"""What a trial reads in its own ``clankie.toml``, of all that is looked at here."""
 
 
 async def run(env: Mapping[str, str], *, ask_model: bool, as_json: bool) -> int:
@@ -40,11 +44,12 @@ async def examined(
     """Every finding; without ``runs`` whatever is not started yet is left out."""
     try:
         launch, captain, bridge = launch_settings(env), captain_settings(env), bridge_settings(env)
+        trial = launch.discord_bot_token is None
+        state = trial_folder(launch.state) if trial else launch.state
+        captain = _of_trial(captain, state) if trial else captain
     except SettingsError as error:
         return [wrong("settings", str(error)), skipped("the rest", "the settings come first")]
     time = clock or SystemClock()
-    trial = launch.discord_bot_token is None
-    state = trial_folder(launch.state) if trial else launch.state
     async with asyncio.TaskGroup() as group:
         outside = group.create_task(_discord(bridge, time))
         models = group.create_task(programs.models(env, captain, ask=ask_model, trial=trial))
@@ -72,6 +77,17 @@ async def examined(
         *database.result(),
         *(alive.result() if alive else ()),
     ]
+
+
+def _of_trial(captain: CaptainSettings, state: Path) -> CaptainSettings:
+    """What the captain of a trial would read: who may do what stands in the trial's folder, and nowhere else."""
+    file = state / "clankie.toml"
+    try:
+        own = captain_settings({CONFIG: str(file if file.exists() else os.devnull)})
+    except SettingsError as error:
+        raise SettingsError(error.name, f"{error.reason} (the trial's, {file})") from error
+    fields = OF_A_TRIAL if "tools" in captain.model_fields_set else (*OF_A_TRIAL, "tools")
+    return captain.model_copy(update={field: getattr(own, field) for field in fields})
 
 
 def _settings(bridge: BridgeSettings) -> Finding:

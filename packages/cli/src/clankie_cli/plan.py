@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from clankie_cli.errors import CannotRun
 from clankie_settings.environment import bridge_settings, captain_settings, variable
-from clankie_settings.schema import LaunchSettings, SharedSettings
+from clankie_settings.schema import CaptainSettings, LaunchSettings, SharedSettings
 
 NO_MODEL: Final = (
     "there is a Discord token, but no model: set ANTHROPIC_API_KEY or OPENAI_API_KEY in .env "
@@ -174,7 +174,12 @@ def _direct(env: Mapping[str, str]) -> dict[str, str]:
 
 def _forwarded(settings: SharedSettings) -> dict[str, str]:
     chosen = settings.model_fields_set & set(FORWARDED)
-    return {variable(field): _text(getattr(settings, field)) for field in sorted(chosen)}
+    found = {variable(field): _text(getattr(settings, field)) for field in sorted(chosen)}
+    if isinstance(settings, CaptainSettings) and "tools" in chosen:
+        # Written out, since the sets stay behind.
+        sets = settings.tool_sets
+        found[variable("tools")] = _text([tool for name in settings.tools for tool in sets.get(name, (name,))])
+    return found
 
 
 def _text(value: Any) -> str:

@@ -136,7 +136,9 @@ async def pages(env: Mapping[str, str], settings: CaptainSettings) -> Finding:
 async def machine(env: Mapping[str, str], settings: CaptainSettings, state: Path) -> Finding:
     """Whether a command can be run in a sandbox, where somebody is trusted with the machine. Source: OPS-9, GRANT-4."""
     if not settings.system_actors:
-        return skipped("machine", "CLANKIE_SYSTEM_ACTORS names nobody who may use the machine")
+        return skipped(
+            "machine", "CLANKIE_SYSTEM_ACTORS names nobody, so only your own clankie send may use the machine"
+        )
     hidden = (str(state), str(settings.discord_attachment_root), str(Path.cwd()))
     said = await _answer(env, LOOK_WITHIN, "clankie_captain.machine", settings.machine_network, *hidden)
     if said is None:
