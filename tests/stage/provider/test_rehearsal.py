@@ -118,8 +118,9 @@ def test_told_which_tool_to_call_it_calls_that_one_once_and_quotes_what_came_bac
     count = tool("count", parameters={"type": "object", "properties": {"n": {"type": "integer"}}})
     (wanted,) = [beat for beat in rehearse(history, [UPDATE, count]).beats if isinstance(beat, Call)]
     assert (wanted.name, json.loads("".join(wanted.pieces))) == ("count", {"n": 3})
-    back = rehearse([*history, called("a"), result("a", "x" * 700)], [UPDATE, count])
-    assert words(back).endswith(f"“and quickly”.\nWhat came back from count:\n{'x' * 600}…")
+    back = rehearse([*history, called("a"), result("a", "x " * 350)], [UPDATE, count])
+    assert words(back).endswith(f"“and quickly”.\nWhat came back from count:\n{'x ' * 300}…")
+    assert seconds(back.beats) < 2
     assert words(rehearse(history, [UPDATE])).endswith("\nI have no tool count here.")
     for plain in ("call me {maybe}", "call count", "recall count {}"):
         assert words(rehearse(spoke(plain), [UPDATE, count])) == f"Ann, I heard “{plain}”."

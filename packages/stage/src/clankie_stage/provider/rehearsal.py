@@ -69,8 +69,9 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
     if fresh and not meant:
         return Step((*_paced(SILENCE, slow=False), Finish()), label="rehearsal: silence")
     slow = any(_SLOW.search(one.text) for one in meant)
-    text = answer(meant, shown(messages)) + ("" if named is None else _outcome(named.name, messages))
-    return Step((*_paced(text, slow), Finish()), label="rehearsal: answer")
+    # In one piece: what came back may have hundreds of words.
+    quoted = () if named is None else (Say(_outcome(named.name, messages)),)
+    return Step((*_paced(answer(meant, shown(messages)), slow), *quoted, Finish()), label="rehearsal: answer")
 
 
 def _background(messages: Sequence[JsonObject], fresh: Sequence[Heard], tools: Iterable[JsonObject]) -> Step | None:
