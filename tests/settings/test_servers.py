@@ -84,6 +84,7 @@ def test_a_file_that_is_none_is_refused_with_its_place(text: str, place: str, sa
         ({"command": "x", "args": SECRET}, ".args", "expected a list"),
         ({"command": "x", "args": [1]}, ".args.0", "expected text in quotes"),
         ({"command": "x", "args": ["a\0b"]}, ".args.0", "NUL"),
+        ({"command": "x", "env": {"A": "\ud800"}}, ".env.A", "half a character"),
         ({"command": "x", "env": {"A": 1}}, ".env.A", "expected text in quotes"),
         ({"command": "x", "env": [SECRET]}, ".env", "expected an object"),
         ({"command": "x", "evn": {"A": SECRET}}, ".evn", "is no key of a server; did you mean env?"),

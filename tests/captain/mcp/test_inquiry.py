@@ -13,7 +13,9 @@ from tests.captain.mcp.conftest import odd
 async def test_servers_are_asked_together_and_each_has_its_line(tmp_path: Path) -> None:
     ends = StdioServer(command="/bin/false", env={"PATH": "/bin"}, cwd="/")
     lost = StdioServer(command="no-such-program", env={"PATH": "/bin"}, cwd="/")
+    homeless = StdioServer(command="true", env={"PATH": "/bin"}, cwd=str(tmp_path / "none"))
     found = await inquire({
+        "homeless": homeless,
         "odd": odd(tmp_path, "b", "a", "a"), "ends": ends, "lost": lost, "away": HttpServer(url="http://127.0.0.1:9/mcp"),
     })  # fmt: skip
     said = {each.server: each for each in found}
@@ -21,4 +23,5 @@ async def test_servers_are_asked_together_and_each_has_its_line(tmp_path: Path) 
     assert said["odd"].left_out == {"twice": 1}
     assert "its program ended" in (said["ends"].fault or "")
     assert "no program on PATH" in (said["lost"].fault or "")
+    assert "its cwd is no folder" in (said["homeless"].fault or "")
     assert "nothing answers at its address" in (said["away"].fault or "")

@@ -21,10 +21,10 @@ WITHIN: Final = 60.0
 """Seconds for which lanes that are at work are waited for, unless told otherwise."""
 
 LEFT: Final = {
-    "room": "what stands in Discord stays there; so do backups that were made before",
+    "room": "what stands in Discord stays there; so do backups that were made before, and files in the workspace",
     "person": (
-        "what stands in Discord stays there; so do backups that were made before, and what others or he himself "
-        "repeated elsewhere"
+        "what stands in Discord stays there; so do backups that were made before, files in the workspace, and what "
+        "others or he himself repeated elsewhere"
     ),
 }
 """What forgetting cannot reach."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from clankie_cli import exits
 from clankie_cli.door import Door, document_of
 from clankie_cli.entry import shown
+from clankie_cli.plain import counted
 from clankie_settings.environment import launch_settings
 
 PAGE: Final = 100
@@ -85,7 +86,7 @@ def _chosen(lanes: Sequence[Json], manner: Manner) -> Sequence[Json]:
     if manner.one_shots or not lasting:
         return lanes
     if left := len(lanes) - len(lasting):
-        print(f"clankie: {left} one-shots besides; --one-shots shows them", file=sys.stderr)
+        print(f"clankie: {counted(left, 'one-shot')} besides; with --one-shots, too", file=sys.stderr)
     return lasting
 
 

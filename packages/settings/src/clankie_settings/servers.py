@@ -63,6 +63,8 @@ def _header(value: str) -> str:
 def _plain(value: str) -> str:
     if "\0" in value:
         raise ValueError("holds a NUL character")
+    if re.search(r"[\ud800-\udfff]", value):
+        raise ValueError("holds half a character, which no program can be given")
     return value
 
 

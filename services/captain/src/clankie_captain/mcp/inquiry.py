@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx2
 from mcp.shared.exceptions import MCPError
@@ -34,6 +35,8 @@ async def inquire(servers: Mapping[str, Server]) -> tuple[Inquiry, ...]:
 async def _inquired(name: str, server: Server) -> Inquiry:
     if isinstance(server, StdioServer) and shutil.which(server.command, path=server.env.get("PATH", "")) is None:
         return Inquiry(name, "its command is no program on PATH; install it, or write its whole path")
+    if isinstance(server, StdioServer) and server.cwd and not await asyncio.to_thread(Path(server.cwd).is_dir):
+        return Inquiry(name, "its cwd is no folder; make it, or correct cwd")
     try:
         async with connected(server, lambda: None) as connection:
             async with asyncio.timeout(bounds.SERVER_LOOK_TIME.total_seconds()):
