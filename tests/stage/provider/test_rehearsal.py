@@ -121,6 +121,8 @@ def test_told_which_tool_to_call_it_calls_that_one_once_and_quotes_what_came_bac
     back = rehearse([*history, called("a"), result("a", "x " * 350)], [UPDATE, count])
     assert words(back).endswith(f"“and quickly”.\nWhat came back from count:\n{'x ' * 300}…")
     assert seconds(back.beats) < 2
+    stopped = [*spoke('call count {"n": 2}'), called("a"), result("a"), *history]
+    assert [beat.name for beat in rehearse(stopped, [count]).beats if isinstance(beat, Call)] == ["count"]
     assert words(rehearse(history, [UPDATE])).endswith("\nI have no tool count here.")
     for plain in ("call me {maybe}", "call count", "recall count {}"):
         assert words(rehearse(spoke(plain), [UPDATE, count])) == f"Ann, I heard “{plain}”."

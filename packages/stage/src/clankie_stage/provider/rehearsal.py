@@ -59,7 +59,8 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
     if (background := _background(messages, fresh, tools)) is not None:
         return background
     named = _named_call(fresh)
-    if named is not None and not _used_tool(messages) and _has(tools, named.name):
+    came = None if named is None else _came_back(named, messages)
+    if named is not None and came is None and _has(tools, named.name):
         return Step((Pause(_DELTA_PAUSE_S), named, Finish("tool_calls")), label="rehearsal: named tool")
     if any(_TOOL.search(one.text) for one in fresh) and not _used_tool(messages):
         call = _tool_call(fresh, tools)
@@ -70,7 +71,7 @@ def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Ste
         return Step((*_paced(SILENCE, slow=False), Finish()), label="rehearsal: silence")
     slow = any(_SLOW.search(one.text) for one in meant)
     # In one piece: what came back may have hundreds of words.
-    quoted = () if named is None else (Say(_outcome(named.name, messages)),)
+    quoted = () if named is None else (Say(_outcome(named.name, came)),)
     return Step((*_paced(answer(meant, shown(messages)), slow), *quoted, Finish()), label="rehearsal: answer")
 
 
@@ -144,13 +145,22 @@ def _named_call(fresh: Sequence[Heard]) -> Call | None:
     return None
 
 
-def _outcome(name: str, messages: Sequence[JsonObject]) -> str:
-    """What came back from the call of that name, cut; or that it could not be called."""
-    results = [text_of(message) for message in since_answer(messages) if message.get("role") == "tool"]
-    if not results:
+def _came_back(named: Call, messages: Sequence[JsonObject]) -> str | None:
+    """What came back since the call was asked for last; a run that was stopped before has left results of its own."""
+    came: str | None = None
+    for message in since_answer(messages):
+        text = text_of(message)
+        if message.get("role") == "user" and named.pieces[0] in text:
+            came = None
+        elif message.get("role") == "tool":
+            came = text
+    return came
+
+
+def _outcome(name: str, came: str | None) -> str:
+    if came is None:
         return f"\nI have no tool {name} here."
-    came = results[-1] if len(results[-1]) <= _CAME_BACK else f"{results[-1][:_CAME_BACK]}…"
-    return f"\nWhat came back from {name}:\n{came}"
+    return f"\nWhat came back from {name}:\n{came if len(came) <= _CAME_BACK else f'{came[:_CAME_BACK]}…'}"
 
 
 def _has(tools: Iterable[JsonObject], name: str) -> bool:
