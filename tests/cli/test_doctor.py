@@ -54,6 +54,14 @@ def test_a_wrong_setting_comes_first(tmp_path: Path) -> None:
     assert list(found) == ["settings", "the rest"]
 
 
+@pytest.mark.parametrize("trial", [False, True])
+def test_a_tool_that_nobody_has_is_a_wrong_setting(tmp_path: Path, trial: bool) -> None:
+    real = {} if trial else {"DISCORD_BOT_TOKEN": CANARY}
+    _, found = checked(tmp_path, CLANKIE_TOOLS="draw_diagramm", **real)
+    assert found["settings"]["state"] == "wrong"
+    assert "did you mean draw_diagram?" in found["settings"]["said"]
+
+
 @pytest.mark.parametrize(
     ("program", "state", "said"),
     [

@@ -59,6 +59,7 @@ def test_servers_stand_in_one_order_and_a_disabled_one_is_left_out() -> None:
     ("text", "place", "says"),
     [
         ("{", "", "is not valid JSON at line 1"),
+        ('{"mcpServers": {"one": {}, "one": {}}}', "one", "stands there twice"),
         ("[" * 100_000, "", "is not valid JSON"),
         ("[]", "", "expected an object"),
         ('{"servers": {}}', "servers", "call it mcpServers"),

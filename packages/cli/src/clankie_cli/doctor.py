@@ -51,6 +51,8 @@ async def examined(
         return [wrong("settings", str(error)), skipped("the rest", "the settings come first")]
     time = clock or SystemClock()
     async with asyncio.TaskGroup() as group:
+        file = {CONFIG: str(_file_of_trial(state))} if trial else {}
+        refusal = group.create_task(programs.refusal({**env, **file}))
         outside = group.create_task(_discord(bridge, time))
         models = group.create_task(programs.models(env, captain, ask=ask_model, trial=trial))
         database = group.create_task(programs.database(env, captain, state))
@@ -60,7 +62,7 @@ async def examined(
         served = group.create_task(programs.servers(env, captain))
         alive = group.create_task(running.looked_at(launch, state, time.now())) if runs else None
     return [
-        _settings(bridge),
+        _settings(bridge, refusal.result()),
         *outside.result(),
         *models.result(),
         films.result(),
@@ -81,16 +83,23 @@ async def examined(
 
 def _of_trial(captain: CaptainSettings, state: Path) -> CaptainSettings:
     """What the captain of a trial would read: who may do what stands in the trial's folder, and nowhere else."""
-    file = state / "clankie.toml"
+    file = _file_of_trial(state)
     try:
-        own = captain_settings({CONFIG: str(file if file.exists() else os.devnull)})
+        own = captain_settings({CONFIG: str(file)})
     except SettingsError as error:
         raise SettingsError(error.name, f"{error.reason} (the trial's, {file})") from error
     fields = OF_A_TRIAL if "tools" in captain.model_fields_set else (*OF_A_TRIAL, "tools")
     return captain.model_copy(update={field: getattr(own, field) for field in fields})
 
 
-def _settings(bridge: BridgeSettings) -> Finding:
+def _file_of_trial(state: Path) -> Path:
+    file = state / "clankie.toml"
+    return file if file.exists() else Path(os.devnull)
+
+
+def _settings(bridge: BridgeSettings, refusal: str | None) -> Finding:
+    if refusal is not None:
+        return wrong("settings", refusal)
     if bridge.discord_dm_policy == "owner" and bridge.owner_id is None:
         return wrong("settings", "CLANKIE_DISCORD_DM_POLICY is owner, and nobody is: set CLANKIE_OWNER_ID to your id")
     if bridge.discord_dm_policy == "allowlist" and bridge.owner_id is None and not bridge.discord_users:

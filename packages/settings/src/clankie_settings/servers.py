@@ -122,7 +122,7 @@ def read_servers(text: str, variables: Mapping[str, str]) -> dict[str, Server]:
 
 def _entries(text: str) -> dict[str, Any]:
     try:
-        read: Any = json.loads(text)
+        read: Any = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         place = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise ServersError("", f"is not valid JSON{place}") from None
@@ -141,6 +141,15 @@ def _entries(text: str) -> dict[str, Any]:
                 "expected a name of A-Z, a-z, 0-9, _ and -, which begins with a letter, up to 32",
             )
     return entries
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ServersError(twice[:40], "stands there twice, and only one of the two would count; remove the other")
+    return found
 
 
 def _server(name: str, entry: Any, variables: Mapping[str, str]) -> Server:

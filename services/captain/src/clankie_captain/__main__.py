@@ -1,6 +1,7 @@
-"""``python -m clankie_captain``: serve until told to stop."""
+"""``python -m clankie_captain``: serve until told to stop; with ``--check``, say what it would refuse."""
 
 import contextlib
+import json
 import signal
 import socket
 import sys
@@ -14,8 +15,10 @@ from fastapi import FastAPI
 
 from clankie_captain import app as composition
 from clankie_captain import log
+from clankie_captain.agent.tools import TOOLS
 from clankie_captain.core.placement import Placing, placed
 from clankie_captain.errors import CaptainError, ConfigurationError, StoreShapeError
+from clankie_captain.lanes.rulebook import refuse_unknown_tools
 from clankie_settings.environment import (
     SettingsError,
     SettingsFile,
@@ -94,6 +97,19 @@ def main(placing: Placing = placed) -> int:
         return serve(app, listener)
 
 
+def check() -> int:
+    """Print as JSON what in the settings a captain would refuse to start with; nothing is made. Source: OPS-9."""
+    problem = None
+    try:
+        env = process_environment()
+        settings = captain_settings(env)
+        refuse_unknown_tools(settings, tuple(TOOLS), tuple(tool_servers(env, settings)))
+    except (SettingsError, CaptainError) as error:
+        problem = str(error)
+    print(json.dumps({"problem": problem}))
+    return 0
+
+
 def serve(app: FastAPI, listener: socket.socket) -> int:
     """Serve until told to stop; the exit code, after a start that failed has said why."""
     config = uvicorn.Config(
@@ -133,4 +149,4 @@ def _address(settings: CaptainSettings) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check() if sys.argv[1:] == ["--check"] else main())

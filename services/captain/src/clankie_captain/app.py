@@ -53,7 +53,6 @@ from clankie_captain.lanes.rulebook import (
     Source,
     loops,
     powers,
-    refuse_servers_like_tools,
     refuse_unknown_tools,
 )
 from clankie_captain.lanes.runner import Runner, RunnerParts
@@ -129,7 +128,6 @@ def build(
         TokenFileError: The state folder can neither hold nor give the tokens.
     """
     keys, database, persona = _keys(settings), _database_url(settings), _persona(settings.persona_file)
-    refuse_servers_like_tools(tuple(servers), tuple(TOOLS))
     refuse_unknown_tools(settings, tuple(TOOLS), tuple(servers))
     time, fresh, points = clock or SystemClock(), ids or RandomIds(), crash or NoCrash()
 

@@ -26,6 +26,14 @@ SQLITE: Final = "sqlite+aiosqlite:///"
 Json = dict[str, Any]
 
 
+async def refusal(env: Mapping[str, str]) -> str | None:
+    """What in the settings a captain would refuse to start with: a tool that nobody has, above all."""
+    said = await _answer(env, LOOK_WITHIN, "clankie_captain", "--check")
+    return (
+        "the captain's own check of them does not run: make setup, and ask again" if said is None else said["problem"]
+    )
+
+
 async def models(env: Mapping[str, str], settings: CaptainSettings, *, ask: bool, trial: bool) -> list[Finding]:
     """Whether the configured models have what they need, and with ``ask``, whether they answer."""
     keyless = (settings.anthropic_api_key, settings.openai_api_key, settings.google_api_key) == (None, None, None)

@@ -140,8 +140,10 @@ def refuse_unknown_tools(settings: CaptainSettings, tools: Sequence[str], server
     """Let settings pass that name only tools there are, or that one of the servers may have.
 
     Raises:
-        ConfigurationError: One names something else; the message says which, and what it may have meant.
+        ConfigurationError: One names something else; the message says which, and what it may have meant. Or a server is
+            named like the beginning of a tool.
     """
+    refuse_servers_like_tools(servers, tools)
     named: dict[str, Sequence[str]] = {"tools": settings.tools}
     named |= {f"rooms.{key}.tools": room.tools for key, room in settings.rooms.items() if room.tools is not None}
     named |= {f"roles.{key}.tools": each.tools for key, each in settings.roles.items()}
