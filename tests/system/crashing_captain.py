@@ -10,12 +10,12 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 
 from clankie_captain import __main__ as entry
 from clankie_captain import app as composition
-from clankie_captain.lanes.rulebook import Source
 from clankie_settings.schema import CaptainSettings
 from clankie_settings.wire.trigger import Trigger
 
@@ -54,8 +54,8 @@ def main() -> int:
     """Be the captain."""
     build = composition.build
 
-    def mortal(settings: CaptainSettings, source: Source | None = None) -> FastAPI:
-        app = build(settings, crash=Armed(), source=source)
+    def mortal(settings: CaptainSettings, **more: Any) -> FastAPI:
+        app = build(settings, crash=Armed(), **more)
         app.add_api_route("/test/report", report, methods=["POST"])
         return app
 

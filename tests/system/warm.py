@@ -64,6 +64,8 @@ def _become(
     sys.argv = list(arguments[1:] if module else arguments)
     try:
         if module:
+            # It runs as ``__main__`` now, and would be warned about its other name.
+            sys.modules.pop(f"{sys.argv[0]}.__main__", None)
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
             sys.path.insert(0, str(Path(sys.argv[0]).parent))
