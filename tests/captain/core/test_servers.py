@@ -110,6 +110,8 @@ DOUBLING = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in ran
         ({"type": "string"}, "shape"),
         ({"properties": {}}, "shape"),
         ({"type": "object", "properties": {"a": 3}}, "shape"),
+        ({"type": "object", "properties": {"a": {"type": "number", "maximum": float("inf")}}}, "shape"),
+        ({"type": "object", "properties": {"a": {"default": [float("nan")]}}}, "shape"),
         ({"type": "object", "properties": {"a": False}}, "shape"),
         ({"type": "object", "properties": {"a b": {}}}, "name"),
         ({"type": "object", "properties": {"a" * 65: {}}}, "name"),

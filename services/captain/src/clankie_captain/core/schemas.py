@@ -123,13 +123,13 @@ def _kinds(value: object) -> str | list[str] | None:
         return value if value in _TYPES else None
     listed = cast("list[object]", value) if isinstance(value, list) else []
     kinds = [each for each in listed if isinstance(each, str) and each in _TYPES]
-    return kinds if kinds and len(kinds) == len(listed) else None
+    return list(dict.fromkeys(kinds)) if kinds and len(kinds) == len(listed) else None
 
 
 def _texts(value: object) -> list[str] | None:
     listed = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = [each for each in listed if isinstance(each, str)]
-    return texts if len(texts) == len(listed) else None
+    return list(dict.fromkeys(texts)) if len(texts) == len(listed) else None
 
 
 def _choices(value: object) -> list[object] | None:

@@ -105,7 +105,13 @@ def result(text: str, *, failed: bool) -> tuple[str, str]:
 
 
 def _written(schema: Mapping[str, Any]) -> str:
-    written = json.dumps(simplified(schema), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    try:
+        written = json.dumps(
+            simplified(schema), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+        )
+    except ValueError:
+        # JSON has no word for a number that is none or without an end, and no request with one could be sent.
+        raise SchemaFlawError("shape") from None
     if len(written.encode("utf-8", "replace")) > bounds.TOOL_SCHEMA_BYTES:
         raise SchemaFlawError("size")
     return written
