@@ -62,6 +62,7 @@ def test_whoever_lacks_something_is_told_what_to_set() -> None:
         "//public.example",
         f"{A} b",
         f"{A}\n",
+        f"{A}\U000e0041",
         f"{A}{'x' * 3_000}",
     ],
 )

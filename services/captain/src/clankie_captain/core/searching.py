@@ -86,6 +86,8 @@ def hit(title: object, address: object, text: object = "") -> Hit | None:
     """A page from what somebody else says of it; None where it has no address on the web."""
     if not isinstance(address, str) or len(address) > bounds.URL_CHARS or not _WEB.fullmatch(address):
         return None
+    if visible(address) != address:
+        return None
     return Hit(_plain(title, bounds.PAGE_TITLE_CHARS), address, _plain(text, bounds.SEARCH_HIT_CHARS))
 
 
