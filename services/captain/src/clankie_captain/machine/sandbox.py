@@ -86,9 +86,12 @@ class Started:
     async def end(self) -> None:
         """End it with all that it started. What is left of it falls with the walls' own first process."""
         if self._process.returncode is None:
-            await asyncio.to_thread(kin.end, self.kin())
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            try:
+                await asyncio.to_thread(lambda: kin.end(self.kin()))
+            finally:
+                # Whoever waits for it may be called off once more.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
         with suppress(TimeoutError):
             async with asyncio.timeout(GONE_WITHIN.total_seconds()):
                 while await self.out.read(64 * 1024):
