@@ -122,16 +122,14 @@ async def _end(process: subprocess.Process, lifeline: int) -> None:
     if not to_it.is_closing():
         to_it.abort()
     try:
-        if not await _gone(process, GRACE):
-            os.close(lifeline)
-            lifeline = -1
-            await _gone(process, BURIAL)
+        gone = await _gone(process, GRACE)
     finally:
-        if lifeline >= 0:
-            os.close(lifeline)
+        # Its warden ends it from now on, and must not be killed before, even where nobody waits any more.
+        os.close(lifeline)
+    if not gone and not await _gone(process, BURIAL):
         with suppress(ProcessLookupError):
             process.kill()
-    await _gone(process, GRACE)
+        await _gone(process, GRACE)
 
 
 async def _gone(process: subprocess.Process, within: timedelta) -> bool:
