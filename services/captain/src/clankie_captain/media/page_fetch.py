@@ -112,7 +112,7 @@ async def _page(response: httpx2.Response, progress: Callable[[], None]) -> Fetc
     judged = False
     async for piece in response.aiter_raw():
         progress()
-        body.take(piece)
+        await body.take(piece)
         if not judged and len(body.data) >= HEAD_BYTES:
             _form(body.data, served)
             judged = True
@@ -137,7 +137,7 @@ class _Body:
         self.data = bytearray()
         self._unpacking = zlib.decompressobj(_GZIP) if packed in _PACKED else None
 
-    def take(self, piece: bytes) -> None:
+    async def take(self, piece: bytes) -> None:
         """Add what came."""
         unpacking = self._unpacking
         if unpacking is None:
@@ -147,6 +147,8 @@ class _Body:
             while piece and not unpacking.eof:
                 self._add(unpacking.decompress(piece, _PIECE))
                 piece = unpacking.unconsumed_tail
+                # Little may become much: the others have their turn meanwhile.
+                await asyncio.sleep(0)
         except zlib.error:
             raise PageError("what its server sends cannot be unpacked") from None
 
