@@ -5,6 +5,7 @@ from itertools import permutations
 
 import pytest
 
+from clankie_captain.core.lane import OPERATOR
 from clankie_captain.core.reply import Said, Silence
 from clankie_captain.core.run import Broken
 from clankie_captain.errors import UnknownDeliveryError
@@ -146,3 +147,12 @@ async def test_receipts_outlive_a_restart(shelf: Shelf) -> None:
     assert await owed(reopened) == [("400", "replied", 1)]
     assert not (await reopened.deliveries.receive(DISCORD, D400, posted(2, 2))).owed
     await reopened.database.close()
+
+
+@pytest.mark.requirement("DUR-5")
+async def test_a_stop_waits_for_fresh_words_that_somebody_is_to_post(shelf: Shelf) -> None:
+    await replied(shelf)
+    run = await shelf.started(trigger("401", presence_id=OPERATOR), CONVERSATION)
+    await shelf.hears_all(run)
+    await shelf.ended(run)
+    assert [await shelf.deliveries.owing(NOON + timedelta(seconds=late)) for late in (0, 1)] == [1, 0]

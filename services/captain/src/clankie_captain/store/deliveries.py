@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, func, select, union_all, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from clankie_captain.core.lane import OPERATOR
 from clankie_captain.core.turns import Counts, Received, Turn
 from clankie_captain.errors import UnknownDeliveryError
 from clankie_captain.store import rows, tables
@@ -96,7 +97,8 @@ class DeliveryStore:
 
         def work(connection: Connection) -> int:
             one = tables.delivery.c
-            owing = select(func.count()).where(one.owed, one.settled_at >= since)
+            # What the operator asked is read by whoever asked, and nobody posts it.
+            owing = select(func.count()).where(one.owed, one.presence != OPERATOR, one.settled_at >= since)
             return connection.execute(owing).scalar_one()
 
         return await self._database.transact(work)
