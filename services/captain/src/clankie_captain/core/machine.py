@@ -70,4 +70,9 @@ def overfull(held: Held, before: Held, room: Room, most: Most) -> Stop | None:
         return "blind"
     if held.size > max(most.disk, before.size) or held.entries > max(most.entries, before.entries):
         return "disk"
+    return cramped(room, most)
+
+
+def cramped(room: Room, most: Most) -> Stop | None:
+    """Why a command ends by the disk that the workspace lies on, whatever can be counted of it."""
     return "machine" if room.short_of(most.spare_disk, 10) else None

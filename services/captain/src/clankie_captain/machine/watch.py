@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from clankie_captain import kin
-from clankie_captain.core.machine import Held, Most, Room, Stop, overfull, overloaded
+from clankie_captain.core.machine import Held, Most, Room, Stop, cramped, overfull, overloaded
 from clankie_settings.clock import Clock
 
 LOOKS_EVERY: Final = timedelta(milliseconds=100)
@@ -43,11 +43,11 @@ async def processes(kindred: Callable[[], list[int]], most: Most, clock: Clock) 
 
 async def folder(root: Path, before: Held, most: Most, clock: Clock) -> Stop:
     """Why a command has to end by what it lays into the workspace, as soon as it has to."""
-    if not before.seen:
-        await clock.sleep(MENDED_WITHIN)
+    counted_from = clock.elapsed() + (timedelta() if before.seen else MENDED_WITHIN)
     while True:
         began = clock.elapsed()
-        stop = await asyncio.to_thread(_filled, root, before, most)
+        look = _filled if began >= counted_from else _crowded
+        stop = await asyncio.to_thread(look, root, before, most)
         if stop is not None:
             return stop
         await clock.sleep(max(MEASURES_EVERY, (clock.elapsed() - began) * RESTS))
@@ -98,6 +98,10 @@ def memory() -> Room:
 def _loaded(kindred: Callable[[], list[int]], most: Most) -> Stop | None:
     found = kindred()
     return overloaded(len(found) - SCAFFOLD, kin.filled(found), memory(), most)
+
+
+def _crowded(root: Path, _before: Held, most: Most) -> Stop | None:
+    return cramped(disk(root), most)
 
 
 def _filled(root: Path, before: Held, most: Most) -> Stop | None:
