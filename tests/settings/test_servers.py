@@ -51,7 +51,7 @@ def test_a_server_at_an_address_has_its_headers_filled_in() -> None:
 
 def test_servers_stand_in_one_order_and_a_disabled_one_is_left_out() -> None:
     entry = {"command": "x"}
-    assert list(servers({"b": entry, "a": entry, "c": entry | {"disabled": True}})) == ["a", "b"]
+    assert list(servers({"b": entry, "a": entry, "c": {"command": "${UNSET}", "disabled": True}})) == ["a", "b"]
     assert servers({}) == {} == read_servers("{}", {})
 
 

@@ -108,9 +108,8 @@ def read_servers(text: str, variables: Mapping[str, str]) -> dict[str, Server]:
     Raises:
         ServersError: The file is not what it must be, or a variable that it names is not set.
     """
-    entries = _entries(text)
-    found = {name: _server(name, entries[name], variables) for name in sorted(entries)}
-    servers = {name: each for name, each in found.items() if not each.disabled}
+    entries = {name: each for name, each in _entries(text).items() if not _is_disabled(each)}
+    servers = {name: _server(name, entries[name], variables) for name in sorted(entries)}
     if len(servers) > bounds.SERVERS:
         raise ServersError(SECTION, f"expected {bounds.SERVERS} servers or fewer")
     for name in servers:
@@ -141,6 +140,11 @@ def _entries(text: str) -> dict[str, Any]:
                 "expected a name of A-Z, a-z, 0-9, _ and -, which begins with a letter, up to 32",
             )
     return entries
+
+
+def _is_disabled(entry: Any) -> bool:
+    """Whether an entry is left alone, whatever else stands in it: its variables need not be set."""
+    return isinstance(entry, dict) and cast("dict[str, Any]", entry).get("disabled") is True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
