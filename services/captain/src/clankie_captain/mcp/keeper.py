@@ -130,11 +130,13 @@ class Keeper:
             async with connected(self._server, self._stirred.set) as connection:
                 await self._attended(connection)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if _called_off():
                 raise
             return "Closed"
         except Exception as error:  # noqa: BLE001 -- whatever a server does costs this connection and nothing else
+            if _called_off():
+                # A farewell that hangs or fails would otherwise take the place of the word that all is over.
+                raise asyncio.CancelledError from None
             return type(leaf(error)).__name__
         else:
             return "Closed"
@@ -167,6 +169,11 @@ class Keeper:
             self._known.clear()
         else:
             self._known.set()
+
+
+def _called_off() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def leaf(error: BaseException) -> BaseException:
