@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from clankie_captain.mcp.connection import connected
 from clankie_captain.ports.servers import NotServedError
 from clankie_settings.servers import HttpServer
-from tests.captain.mcp.conftest import eventually, kept
+from tests.captain.mcp.conftest import PATIENCE_S, eventually, kept
 
 pytestmark = pytest.mark.requirement("GRANT-1")
 
@@ -233,3 +233,26 @@ async def test_an_answer_that_is_too_large_or_packed_is_not_read(way: str) -> No
             async with connected(at(port), lambda: None):
                 pass
         assert refused.type is not TimeoutError
+
+
+@pytest.mark.requirement("DUR-5")
+async def test_a_server_that_does_not_let_go_holds_up_no_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clankie_captain.mcp.connection.FAREWELL_S", 0.2)
+    let_go = asyncio.Event()
+
+    async def answer(request: Request) -> Response:
+        if request.method != "POST":
+            await (let_go.wait() if request.method == "DELETE" else asyncio.sleep(0))
+            return Response(status_code=405)
+        message = json.loads(await request.body())
+        said = initialized(message.get("id"))
+        if message["method"] == "tools/list":
+            said["result"] = {"tools": []}
+        elif message["method"] != "initialize":
+            return Response(status_code=404 if "id" in message else 202)
+        return Response(json.dumps(said), media_type="application/json", headers={"mcp-session-id": "one"})
+
+    async with served(answering(answer)) as port:
+        async with asyncio.timeout(PATIENCE_S), kept(tmp_path, {"ours": at(port)}) as servers:
+            await servers.stands("ours", "up")
+        let_go.set()
