@@ -1,5 +1,6 @@
 """A server at an address: one client for it, that goes nowhere else and reads no more than it may."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -13,6 +14,9 @@ from clankie_settings import bounds
 from clankie_settings.servers import HttpServer
 
 _WITHIN: Final = httpx2.Timeout(10, read=2 * bounds.SERVER_CALL_TIME.total_seconds())
+LET_GO_S: Final = 2
+"""How long a server may take to hear that its session is over, in seconds."""
+
 _STREAM: Final = "text/event-stream"
 
 
@@ -44,7 +48,9 @@ class _Bounded(httpx2.AsyncBaseTransport):
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._inner.handle_async_request(request)
+        # Nothing but a farewell is sent so.
+        async with asyncio.timeout(LET_GO_S if request.method == "DELETE" else None):
+            response = await self._inner.handle_async_request(request)
         if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
             # Nobody asked for it, and what it grows to is not known before.
             await response.aclose()
