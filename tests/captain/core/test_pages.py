@@ -25,6 +25,7 @@ def fresh() -> str:
         (b"<p>words", "text/html; charset=utf-8", "html"),
         (b"\n<!-- hi --> <!DOCTYPE html><p>", "text/plain", "html"),
         (b'<?xml version="1.0"?>\n<html>', "application/octet-stream", "html"),
+        (b"<!---->" * 146, "text/plain", "text"),  # at once, however many ways there are to read it
         (b"<p>", "application/xhtml+xml", "html"),
         (b"words", "", "text"),
         (b"words", "application/octet-stream", "text"),

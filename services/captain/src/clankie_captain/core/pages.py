@@ -16,8 +16,9 @@ HEAD_BYTES: Final = 1_024
 
 _PDF: Final = b"%PDF-"
 _BOMS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+# No comment holds the end of one: else each row of them could be read in more ways than anybody has time to try.
 _MARKUP: Final = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    rb"\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _TEXTS: Final = re.compile(
