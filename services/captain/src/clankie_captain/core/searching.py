@@ -124,7 +124,8 @@ def _hits(results: object, text: str, *, known: bool) -> tuple[Hit, ...] | None:
     """The pages of a list; without a list none at all, where the answer is ``known`` to be one."""
     if not isinstance(results, list):
         return () if known else None
-    listed = [_fields(each) for each in cast("list[object]", results)]
+    # Far more than any service gives, and few enough to be looked at while others wait.
+    listed = [_fields(each) for each in cast("list[object]", results)[: 10 * bounds.SEARCH_HITS]]
     hits = (hit(each.get("title"), each.get("url"), each.get(text)) for each in listed)
     return distinct(each for each in hits if each is not None)
 

@@ -73,7 +73,8 @@ class MediaWeb(Web):
         progress()
         if start >= len(page.text):
             raise NotFoundError(f"the page has only {len(page.text)} characters now; ask with a smaller start")
-        return pages.shown(page, start, self._fresh)
+        # Elsewhere: to look at each character takes longer than the others may wait.
+        return await asyncio.to_thread(pages.shown, page, start, self._fresh)
 
     async def search(self, query: str, progress: Progress, spent: Callable[[Usage], None]) -> str:
         """Search the web."""
