@@ -1,7 +1,9 @@
 """What the guard lets through, asserted on a real listening socket. Every refused request would have reached it."""
 
 import asyncio
+import socket
 import ssl
+import threading
 from collections.abc import AsyncGenerator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
@@ -14,7 +16,7 @@ import trustme
 from clankie_captain.core.addresses import IpAddress
 from clankie_captain.errors import RefusedAddressError
 from clankie_captain.media.fetch import LoopbackTransport
-from clankie_captain.media.guard import GuardedTransport, direct, guarded_client, read_address
+from clankie_captain.media.guard import GuardedTransport, SystemResolver, direct, guarded_client, read_address
 from clankie_settings import bounds
 from tests.captain.media.listening import Listener, listening, response
 
@@ -276,3 +278,35 @@ async def test_a_proxy_of_the_environment_is_never_asked(
         with pytest.raises(RefusedAddressError):
             await client.get("http://127.0.0.1/")
     assert door.connections == 0
+
+
+async def test_names_that_take_long_hold_up_nothing_but_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, asked = threading.Event(), list[str]()
+    loop, both = asyncio.get_running_loop(), asyncio.Event()
+
+    def slow(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        asked.append(host)
+        if len(asked) == 2:
+            loop.call_soon_threadsafe(both.set)
+        if host != "quick.example":
+            go_on.wait(30)
+        if host == "none.example":
+            raise OSError("no such host")
+        return [(2, 1, 6, "", (PUBLIC, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    lookups = SystemResolver(2)
+    given_up = [asyncio.create_task(lookups.resolve(f"{n}.example", 443)) for n in range(2)]
+    async with asyncio.timeout(10):
+        await both.wait()
+        for each in given_up:
+            each.cancel()
+        await asyncio.wait(given_up)
+        waiting = asyncio.create_task(lookups.resolve("quick.example", 443))
+        assert await asyncio.to_thread(lambda: "other work goes on") == "other work goes on"
+        assert not waiting.done()
+        assert "quick.example" not in asked
+        go_on.set()
+        assert await waiting == [ip_address(PUBLIC)]
+        with pytest.raises(OSError, match="no such host"):
+            await lookups.resolve("none.example", 443)

@@ -1,8 +1,10 @@
 """The guard before everything that is fetched from outside: only the public web is reached. Source: SEC-3."""
 
 import asyncio
+import contextlib
 import socket
 import ssl
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from http.cookiejar import DefaultCookiePolicy
@@ -13,6 +15,7 @@ import httpx2
 
 from clankie_captain.core.addresses import IpAddress, WebAddress, judge, pinned, unreadable
 from clankie_captain.errors import RefusedAddressError
+from clankie_settings import bounds
 
 Resolve = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
 """Looks up a host for a port; raises ``OSError`` where there is none of that name."""
@@ -44,10 +47,50 @@ def web_address(url: httpx2.URL) -> WebAddress:
     return WebAddress(url.scheme, bool(url.userinfo), url.host, url.port)
 
 
-async def resolve_by_system(host: str, port: int) -> Sequence[IpAddress]:
-    """The addresses of a host, as the machine's own resolver finds them."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [ip_address(str(place[0])) for *_, place in found]
+class SystemResolver:
+    """The machine's own resolver, on threads of its own: where names are slow, nothing but names is held up.
+
+    A look-up that nobody waits for any more goes on until the resolver gives up, and keeps its place until then; its
+    thread holds up no stop.
+    """
+
+    def __init__(self, most: int = bounds.LOOKUPS) -> None:
+        self._places = asyncio.Semaphore(most)
+
+    async def resolve(self, host: str, port: int) -> Sequence[IpAddress]:
+        """The addresses of a host.
+
+        Raises:
+            OSError: There is none of that name.
+            ValueError: It cannot be a host's name.
+        """
+        await self._places.acquire()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Sequence[IpAddress]] = loop.create_future()
+
+        def tell(found: Sequence[IpAddress] | Exception) -> None:
+            self._places.release()
+            if answer.done():
+                return
+            if isinstance(found, Exception):
+                answer.set_exception(found)
+            else:
+                answer.set_result(found)
+
+        def look() -> None:
+            found = _looked_up(host, port)
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(tell, found)
+
+        threading.Thread(target=look, name="lookup", daemon=True).start()
+        return await answer
+
+
+def _looked_up(host: str, port: int) -> Sequence[IpAddress] | Exception:
+    try:
+        return [ip_address(str(place[0])) for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    except (OSError, ValueError) as error:
+        return error
 
 
 async def places(host: str, port: int, resolve: Resolve, pin: Pin) -> Sequence[IpAddress]:
@@ -87,11 +130,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     def __init__(
         self,
         inner: httpx2.AsyncBaseTransport | None = None,
-        resolve: Resolve = resolve_by_system,
+        resolve: Resolve | None = None,
         pin: Pin = pinned,
     ) -> None:
         self._inner = inner or direct()
-        self._resolve = resolve
+        self._resolve = resolve or SystemResolver().resolve
         self._pin = pin
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -21,9 +21,9 @@ from clankie_captain.media.guard import (
     CONNECT_WITHIN,
     Pin,
     Resolve,
+    SystemResolver,
     places,
     read_address,
-    resolve_by_system,
     web_address,
 )
 from clankie_settings import bounds
@@ -65,14 +65,14 @@ class Passage:
 
     def __init__(
         self,
-        resolve: Resolve = resolve_by_system,
+        resolve: Resolve | None = None,
         pin: Pin = pinned,
         connect: Dial = dial,
         most: int = bounds.PAGE_BYTES,
         at_once: int = bounds.PAGE_CONNECTIONS,
         in_all: int = bounds.PAGE_REQUESTS,
     ) -> None:
-        self._resolve = resolve
+        self._resolve = resolve or SystemResolver().resolve
         self._pin = pin
         self._connect = connect
         self._most = most
