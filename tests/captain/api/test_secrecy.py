@@ -1,5 +1,6 @@
 """Nothing that a person or a provider wrote comes back in an error, or reaches the log."""
 
+import asyncio
 import json
 import logging
 import sqlite3
@@ -19,7 +20,7 @@ from clankie_captain.ports import RunLine
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.problem import PROBLEM_TYPE, Problem
 from clankie_settings.wire.version import WIRE_HEADER
-from tests.captain.api.running import CAPTAIN_TOKEN, OPERATOR_TOKEN, RunningCaptain
+from tests.captain.api.running import CAPTAIN_TOKEN, OPERATOR_TOKEN, PATIENCE_S, RunningCaptain
 from tests.captain.api.test_waits import PLAIN, RECEIPT, message
 from tests.settings.wire.samples import PICTURE, TRIGGER, changed
 
@@ -149,6 +150,10 @@ async def test_a_fault_of_the_store_is_a_plain_500_that_states_the_wire_and_tell
     answer = await captain.post(full_of_canaries())
     assert (answer.status_code, answer.json()["code"]) == (500, "captain_internal_error")
     assert (answer.headers["content-type"], answer.headers[WIRE_HEADER]) == (PROBLEM_TYPE, "1")
+    # The server's own word of it comes behind the answer.
+    async with asyncio.timeout(PATIENCE_S):
+        while "library" not in written.getvalue():
+            await asyncio.sleep(0)  # noqa: ASYNC110 -- nothing tells when a line is written
     text, written_lines = lines(written)
     for word in (CANARY, "INSERT", "elsewhere", "Traceback"):
         assert word not in answer.text + text
