@@ -152,8 +152,8 @@ async def test_a_fault_of_the_store_is_a_plain_500_that_states_the_wire_and_tell
     assert (answer.headers["content-type"], answer.headers[WIRE_HEADER]) == (PROBLEM_TYPE, "1")
     # The server's own word of it comes behind the answer.
     async with asyncio.timeout(PATIENCE_S):
-        while "library" not in written.getvalue():
-            await asyncio.sleep(0)  # noqa: ASYNC110 -- nothing tells when a line is written
+        while "library" not in written.getvalue():  # noqa: ASYNC110 -- nothing tells when a line is written
+            await asyncio.sleep(0)
     text, written_lines = lines(written)
     for word in (CANARY, "INSERT", "elsewhere", "Traceback"):
         assert word not in answer.text + text
