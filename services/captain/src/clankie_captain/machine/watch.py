@@ -46,8 +46,8 @@ async def folder(root: Path, before: Held, most: Most, clock: Clock) -> Stop:
     counted_from = clock.elapsed() + (timedelta() if before.seen else MENDED_WITHIN)
     while True:
         began = clock.elapsed()
-        look = _filled if began >= counted_from else _crowded
-        stop = await asyncio.to_thread(look, root, before, most)
+        counted = before if began >= counted_from else None
+        stop = await asyncio.to_thread(_filled, root, counted, most)
         if stop is not None:
             return stop
         await clock.sleep(max(MEASURES_EVERY, (clock.elapsed() - began) * RESTS))
@@ -100,10 +100,9 @@ def _loaded(kindred: Callable[[], list[int]], most: Most) -> Stop | None:
     return overloaded(len(found) - SCAFFOLD, kin.filled(found), memory(), most)
 
 
-def _crowded(root: Path, _before: Held, most: Most) -> Stop | None:
-    return cramped(disk(root), most)
-
-
-def _filled(root: Path, before: Held, most: Most) -> Stop | None:
+def _filled(root: Path, before: Held | None, most: Most) -> Stop | None:
+    """Looks at the disk alone where there is nothing yet to count against."""
+    if before is None:
+        return cramped(disk(root), most)
     held = measured(root, max(most.entries, before.entries) + 1)
     return overfull(held, before, disk(root), most)

@@ -145,10 +145,9 @@ class _Body:
             return
         try:
             while piece and not unpacking.eof:
-                self._add(unpacking.decompress(piece, _PIECE))
-                piece = unpacking.unconsumed_tail
                 # Little may become much: the others have their turn meanwhile.
-                await asyncio.sleep(0)
+                self._add(await asyncio.to_thread(unpacking.decompress, piece, _PIECE))
+                piece = unpacking.unconsumed_tail
         except zlib.error:
             raise PageError("what its server sends cannot be unpacked") from None
 
