@@ -313,7 +313,7 @@ async def test_pages_come_so_many_at_a_time_and_others_wait_no_longer_than_they_
         web = MediaWeb(way.fetch, PageReader(), None, RandomIds(), SOON, at_once=2)
         found = await asyncio.gather(*(web.read(START, 0, way.step) for _ in range(20)), return_exceptions=True)
         assert all(isinstance(each, NotFoundError) and "too long" in str(each) for each in found)
-        # Some who wait may just get in when those before give up, and give up as well; without a bound all are in at once.
+        # Some who wait may just get in when those before give up; without a bound all are in at once.
         assert way.listener.connections < 20
 
 
