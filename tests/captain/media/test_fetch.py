@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 from datetime import timedelta
 from ipaddress import ip_address
 
@@ -224,11 +225,11 @@ async def test_without_the_trial_setting_the_guard_stands_before_the_real_hosts(
 ) -> None:
     asked: list[str] = []
 
-    async def nowhere(host: str, port: int, **kind: object) -> list[object]:
+    def nowhere(host: str, port: int, **kind: object) -> list[object]:
         asked.append(host)
         raise OSError("no network in tests")
 
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", nowhere)
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
     fetch = PictureFetch.over(None)
     assert await fetch.fetch(URL) == Unfetched("unreachable")
     await fetch.aclose()

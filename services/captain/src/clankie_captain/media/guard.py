@@ -89,7 +89,7 @@ class SystemResolver:
 def _looked_up(host: str, port: int) -> Sequence[IpAddress] | Exception:
     try:
         return [ip_address(str(place[0])) for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    except (OSError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is, its place comes free and whoever waits is told
         return error
 
 
