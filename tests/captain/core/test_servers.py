@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clankie_captain.core.activity import Activity, after
@@ -50,6 +50,7 @@ SCHEMAS = st.recursive(LEAVES | st.dictionaries(st.sampled_from(KEYWORDS), JUNK,
 
 @settings(max_examples=60)
 @given(SCHEMAS, SCHEMAS, st.booleans())
+@example({"type": "object", "$ref": "#/$defs/a"}, {"type": "object", "$ref": "#/$defs/a"}, False)
 def test_whatever_schema_comes_providers_take_it_or_it_is_left_out(schema: Any, other: Any, sound: bool) -> None:
     whole = schema | {"$defs": {"a": other, "b": {"type": "array"}}} | ({"type": "object"} if sound else {})
     try:

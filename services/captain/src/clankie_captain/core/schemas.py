@@ -45,7 +45,8 @@ def simplified(schema: Mapping[str, Any]) -> Json:
     simple = _Simplifying(schema).schema(schema, 0, ())
     # Providers take no alternatives of the whole, and none takes an object of which nothing is said.
     root = {key: value for key, value in simple.items() if key not in (*_ALTERNATIVES, "not", "enum", "const")}
-    return {**root, "properties": root.get("properties", {})}
+    # Where it leads back to itself nothing of it is left but that it is an object.
+    return {**root, "type": "object", "properties": root.get("properties", {})}
 
 
 class _Simplifying:
