@@ -1,12 +1,15 @@
 """What holds for every test: it sees nobody's settings, and it never leaves this machine."""
 
 import ipaddress
+import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import structlog
 
 _LOCAL_NAMES = {"", "localhost", None}
 
@@ -44,4 +47,34 @@ def bare_environment() -> Iterator[None]:
             ours = name.startswith(("CLANKIE_", "DISCORD_")) or name.endswith("_API_KEY")
             if ours or name.lower().endswith("_proxy"):
                 patch.delenv(name)
+        yield
+
+
+@contextmanager
+def _logging_as_it_was() -> Generator[None]:
+    root, disabled = logging.root, logging.root.manager.disable
+    loggers = [root, *(each for each in root.manager.loggerDict.values() if isinstance(each, logging.Logger))]
+    before = [(each, each.level, each.handlers[:], each.propagate, each.disabled) for each in loggers]
+    yield
+    logging.disable(disabled)
+    new = [each for each in root.manager.loggerDict.values() if isinstance(each, logging.Logger)]
+    for logger in {*new} - {*loggers}:
+        logger.setLevel(logging.NOTSET)
+    for logger, level, handlers, propagate, off in before:
+        logger.setLevel(level)
+        logger.handlers[:], logger.propagate, logger.disabled = handlers, propagate, off
+    structlog.reset_defaults()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def logging_of_the_module() -> Generator[None]:
+    """What a module's own fixtures make of logging ends with the module."""
+    with _logging_as_it_was():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def logging_of_the_test() -> Generator[None]:
+    """No test hears more or less of a logger because another ran before it."""
+    with _logging_as_it_was():
         yield

@@ -1,14 +1,11 @@
 """A captain that cannot start says why, and nothing that somebody wrote."""
 
 import json
-import logging
 import re
 import socket
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-import structlog
 
 from clankie_captain import app as composition
 from clankie_captain import log
@@ -24,16 +21,6 @@ from tests.captain.api.running import settings
 pytestmark = pytest.mark.requirement("SEC-2")
 
 SECRET = "a canary of somebody"
-
-
-@pytest.fixture(autouse=True)
-def logging_as_it_was() -> Generator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    structlog.reset_defaults()
-    root.handlers = handlers
-    root.setLevel(level)
 
 
 def ended(state: Path, error: Exception) -> int:

@@ -5,14 +5,12 @@ import json
 import logging
 import sqlite3
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from io import StringIO
 from typing import Any
 
 import httpx
 import pytest
-import structlog
 
 from clankie_captain import log
 from clankie_captain.core.run import Answered, Broken, Finish, Order
@@ -31,18 +29,13 @@ WHISPER = f"{CANARY} https://example.test/{CANARY}"
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[StringIO]:
+def written(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     """What the captain writes with its log configured as in its own process."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     terminal = StringIO()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(sys, "stdout", terminal)
     log.configure()
-    yield terminal
-    root.handlers = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+    return terminal
 
 
 def lines(written: StringIO) -> tuple[str, list[dict[str, Any]]]:
