@@ -87,7 +87,8 @@ class VoiceClient:
         """Say what an earlier life of this client was still owed."""
         owed = (await self._call("GET", "/v1/turns?owed=true")).json()
         for each in owed["turns"]:
-            await self._await_result(each["delivery_id"])
+            if self._is_here(each["room"]):
+                await self._await_result(each["delivery_id"])
 
     async def _await_result(self, delivery: str) -> None:
         path, wait = f"/v1/turns/{delivery}", {"Prefer": f"wait={WAIT_S}"}
@@ -110,7 +111,7 @@ class VoiceClient:
         while True:
             try:
                 async for name, action in self._actions():
-                    if name == "speak":
+                    if name == "speak" and self._is_here(action["room"]):
                         await self._say(action)
             except httpx.HTTPError:
                 pass
@@ -173,6 +174,10 @@ class VoiceClient:
     @property
     def _holds(self) -> bool:
         return time.monotonic() < self._held_until
+
+    def _is_here(self, place: dict[str, Any]) -> bool:
+        """Whether it is this room's: what was for another must not be heard in this one."""
+        return self._room == f"{place.get('guild_id', 'dm')}:{place['channel_id']}"
 
     def _utterance(self, delivery: str, text: str) -> dict[str, object]:
         guild, _, channel = self._room.partition(":")

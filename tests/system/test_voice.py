@@ -29,10 +29,12 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 
 
 @asynccontextmanager
-async def voice(scene: Scene) -> AsyncGenerator[Program]:
-    """The client, once it holds the room."""
+async def voice(scene: Scene, room: str | None = None) -> AsyncGenerator[Program]:
+    """The client, once it holds the room; another than the scene's where one is named."""
     env = scene.house.env | {"CLANKIE_VOICE_TOKEN": TOKEN}
-    client = await Program.started("voice", [CLIENT, f"{GUILD_ID}:{scene.room}"], env, scene.house.folder, reads=True)
+    client = await Program.started(
+        "voice", [CLIENT, f"{GUILD_ID}:{room or scene.room}"], env, scene.house.folder, reads=True
+    )
     try:
         await client.said("holding")
         yield client
@@ -131,6 +133,22 @@ async def test_words_that_a_voice_leaves_unspoken_are_posted_once_when_its_lease
             assert await scene.concluded(two) == [["accepted", "absorbed"]]
         assert spoken(client) == ([] if killed else ["Ten."])
         assert await scene.posted() == (["Nine.", "Ten."] if killed else ["Nine."])
+
+
+async def test_what_one_room_is_owed_is_never_heard_in_another(scene: Scene) -> None:
+    await scene.script(gated("thinking", "Nine."), text("Ten."))
+    async with voice(scene) as client:
+        client.tell(f"what time is it? ({scene.name})")
+        await scene.requests(1)
+    await scene.open("thinking")
+    await scene.runs(1)
+    async with voice(scene, str(int(scene.room) + 1)) as elsewhere:
+        elsewhere.tell(f"and now? ({scene.name})")
+        await elsewhere.said("speaks: Ten.")
+        assert spoken(elsewhere) == ["Ten."]
+    async with voice(scene) as client:
+        await client.said("speaks: Nine.")
+        assert spoken(client) == ["Nine."]
 
 
 async def _frozen(client: Program) -> None:
