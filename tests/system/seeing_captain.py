@@ -40,12 +40,12 @@ async def connect(address: IpAddress, port: int) -> tuple[StreamReader, StreamWr
     return await asyncio.open_connection("127.0.0.1", PORT)
 
 
-def seeing(settings: CaptainSettings) -> MediaWorkshop:
+def seeing(settings: CaptainSettings, *_: object) -> MediaWorkshop:
     """The workshop, whose browser has this way out."""
     return furnished(settings, lambda: Passage(resolve, connect=connect))
 
 
-def reading(settings: CaptainSettings, own: Searcher | None) -> MediaWeb:
+def reading(settings: CaptainSettings, own: Searcher | None, *_: object) -> MediaWeb:
     """The web, whose pages lie there as well."""
     return equipped(settings, own, GuardedTransport(LoopbackTransport(f"http://127.0.0.1:{PORT}"), resolve))
 

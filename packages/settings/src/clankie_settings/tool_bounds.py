@@ -97,7 +97,7 @@ READ_PAGES: Final = 6
 """Pages that are fetched and read at a time; others wait. Source: SEC-3."""
 
 LOOKUPS: Final = 8
-"""Names that one guard looks up at a time; others wait. Source: SEC-3."""
+"""Names that a captain looks up at a time for what it fetches, and as many for browsers and commands. Source: SEC-3."""
 
 READERS: Final = 2
 """Processes at a time that take the text out of pages; other pages wait. Source: SEC-3."""

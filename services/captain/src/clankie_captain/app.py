@@ -66,6 +66,8 @@ from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.fetch import PictureFetch
 from clankie_captain.media.film_program import film_program
 from clankie_captain.media.furnishing import command_passage, furnished
+from clankie_captain.media.guard import GuardedTransport, Resolve, SystemResolver
+from clankie_captain.media.passage import Passage
 from clankie_captain.media.resolver import BlindResolver, StoringResolver
 from clankie_captain.media.shelf import Shelf
 from clankie_captain.media.web import equipped
@@ -155,12 +157,14 @@ async def _at_work(
     app: FastAPI, ground: "_Ground", keys: Keys, servers: Mapping[str, Server], stack: AsyncExitStack
 ) -> None:
     settings, time, fresh, metrics = ground.settings, ground.clock, ground.ids, Metrics()
-    gallery = _gallery(ground, metrics, stack)
-    workshop = furnished(settings)
+    # Two for all: what a page or a command asks for in crowds holds up none of the captain's own fetching.
+    resolve, others = SystemResolver().resolve, SystemResolver().resolve
+    gallery = _gallery(ground, metrics, resolve, stack)
+    workshop = furnished(settings, lambda: Passage(others))
     stack.push_async_callback(workshop.aclose)
-    web = equipped(settings, ground.loop.searcher)
+    web = equipped(settings, ground.loop.searcher, GuardedTransport(resolve=resolve))
     stack.push_async_callback(web.aclose)
-    machine = fitted(settings, time, fresh, command_passage)
+    machine = fitted(settings, time, fresh, lambda: command_passage(others))
     fleet = Fleet.of(servers, settings, time, fresh, metrics)
     hands = Hands(workshop, machine, web=web, servers=fleet)
     captain, runs = _captain(ground, keys, metrics, gallery, hands)
@@ -259,10 +263,10 @@ class _Ground:
         return Terms(allowance, self.settings.names)
 
 
-def _gallery(ground: _Ground, metrics: Metrics, stack: AsyncExitStack) -> Gallery:
+def _gallery(ground: _Ground, metrics: Metrics, resolve: Resolve, stack: AsyncExitStack) -> Gallery:
     settings, shelf = ground.settings, Shelf(ground.settings.discord_attachment_root)
     if settings.images == "on":
-        fetch = PictureFetch.over(settings.cdn_loopback)
+        fetch = PictureFetch.over(settings.cdn_loopback, resolve)
         stack.push_async_callback(fetch.aclose)
         resolver: Resolver = StoringResolver(fetch, WorkerDecoder(film_program()), shelf)
     else:

@@ -10,7 +10,7 @@ import httpx2
 from clankie_captain.core.addresses import judge_picture
 from clankie_captain.core.pictures import Cause
 from clankie_captain.errors import RefusedAddressError
-from clankie_captain.media.guard import GuardedTransport, guarded_client, read_address, web_address
+from clankie_captain.media.guard import GuardedTransport, Resolve, guarded_client, read_address, web_address
 from clankie_settings import bounds
 
 _HEADERS: Final = {
@@ -61,9 +61,9 @@ class PictureFetch:
         self._within = within.total_seconds()
 
     @classmethod
-    def over(cls, loopback: str | None) -> "PictureFetch":
+    def over(cls, loopback: str | None, resolve: Resolve | None = None) -> "PictureFetch":
         """Over the guard to the real hosts, or to their stand-in on this machine."""
-        return cls(GuardedTransport() if loopback is None else LoopbackTransport(loopback))
+        return cls(GuardedTransport(resolve=resolve) if loopback is None else LoopbackTransport(loopback))
 
     async def fetch(self, address: str) -> bytes | Unfetched:
         """The bytes at an address, or why they are not to be had. Never raises for what the other side does.

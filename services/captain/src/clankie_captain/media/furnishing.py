@@ -12,6 +12,7 @@ from clankie_captain.media.chromium import Chromium, Lack, chromium
 from clankie_captain.media.decoding import WorkerDecoder
 from clankie_captain.media.drawing import Draughtsman
 from clankie_captain.media.film_program import film_program
+from clankie_captain.media.guard import Resolve
 from clankie_captain.media.painting import ADDRESS, Painter
 from clankie_captain.media.passage import Passage
 from clankie_captain.media.workshop import MediaWorkshop
@@ -39,9 +40,9 @@ def furnished(settings: CaptainSettings, passage: Callable[[], Passage] = Passag
     return MediaWorkshop(root, draughtsman, _camera(settings, passage), _painter(settings))
 
 
-def command_passage() -> Passage:
+def command_passage(resolve: Resolve) -> Passage:
     """The way to the web of one command, where the owner granted it. Source: GRANT-4, SEC-3."""
-    return Passage(most=bounds.COMMAND_WEB_BYTES, in_all=bounds.COMMAND_WEB_REQUESTS)
+    return Passage(resolve, most=bounds.COMMAND_WEB_BYTES, in_all=bounds.COMMAND_WEB_REQUESTS)
 
 
 def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None:

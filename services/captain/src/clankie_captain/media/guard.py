@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import socket
 import ssl
 import threading
@@ -51,7 +52,7 @@ class SystemResolver:
     """The machine's own resolver, on threads of its own: where names are slow, nothing but names is held up.
 
     A look-up that nobody waits for any more goes on until the resolver gives up, and keeps its place until then; its
-    thread holds up no stop.
+    thread holds up no stop. One serves many ways out, so that its threads are bounded, however many there are.
     """
 
     def __init__(self, most: int = bounds.LOOKUPS) -> None:
@@ -61,7 +62,7 @@ class SystemResolver:
         """The addresses of a host.
 
         Raises:
-            OSError: There is none of that name.
+            OSError: There is none of that name, or no thread to look it up.
             ValueError: It cannot be a host's name.
         """
         await self._places.acquire()
@@ -82,7 +83,11 @@ class SystemResolver:
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(tell, found)
 
-        threading.Thread(target=look, name="lookup", daemon=True).start()
+        try:
+            threading.Thread(target=look, name="lookup", daemon=True).start()
+        except RuntimeError as error:
+            self._places.release()
+            raise OSError(errno.EAGAIN, "no thread is to be had") from error
         return await answer
 
 
