@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from clankie_bridge import app
 from clankie_bridge.errors import CannotStart
+from clankie_settings.clock import Clock
 from clankie_settings.schema import BridgeSettings
 from clankie_stage.app import Stage
 from clankie_stage.discord.changes import Changes
@@ -52,11 +53,11 @@ class KeptLog:
 class RunningBridge:
     """One life of the bridge."""
 
-    def __init__(self, settings: BridgeSettings, log: KeptLog) -> None:
+    def __init__(self, settings: BridgeSettings, log: KeptLog, clock: Clock | None) -> None:
         self.settings = settings
         self.log = log
         self.stop = asyncio.Event()
-        self.life = asyncio.create_task(app.run(settings, log, self.stop))
+        self.life = asyncio.create_task(app.run(settings, log, self.stop, clock))
 
     async def ended(self) -> None:
         self.stop.set()
@@ -96,7 +97,7 @@ async def start(stage: Stage, captain: LoopbackCaptain, tmp_path: Path) -> Async
     """Starts a bridge and waits until it is connected."""
     async with AsyncExitStack() as ending:
 
-        async def started(*, connected: bool = True, **changed: Any) -> RunningBridge:
+        async def started(*, connected: bool = True, clock: Clock | None = None, **changed: Any) -> RunningBridge:
             values: dict[str, Any] = {
                 "state": tmp_path,
                 "discord_attachment_root": tmp_path / "attachments",
@@ -109,7 +110,7 @@ async def start(stage: Stage, captain: LoopbackCaptain, tmp_path: Path) -> Async
                 "discord_users": (),
                 "owner_id": OWNER_ID,
             }
-            bridge = RunningBridge(BridgeSettings(**(values | changed)), KeptLog())
+            bridge = RunningBridge(BridgeSettings(**(values | changed)), KeptLog(), clock)
             ending.push_async_callback(bridge.killed)
             if connected:
                 await bridge.log.until("gateway_ready")

@@ -1,7 +1,10 @@
 """A bridge that stops waits for results while its captain stops with it, and for nobody who goes on or is gone."""
 
+from datetime import timedelta
+
 import pytest
 
+from clankie_settings.clock import SystemClock
 from clankie_stage.app import Stage
 from tests.bridge.conftest import RunningBridge, StartBridge
 from tests.bridge.loopback_captain import LoopbackCaptain
@@ -9,6 +12,19 @@ from tests.bridge.loopback_captain import LoopbackCaptain
 pytestmark = pytest.mark.requirement("DUR-5")
 
 READY = "GET /readyz"
+BEYOND_A_MOMENT = timedelta(seconds=10)
+"""Longer than a captain that goes on is given to say otherwise, and shorter than runs may go on by default."""
+
+
+class ToldClock(SystemClock):
+    """Sleeps as the machine does; no time passes but what a test lets pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passed = super().elapsed()
+
+    def elapsed(self) -> timedelta:
+        return self.passed
 
 
 async def thinking(stage: Stage, captain: LoopbackCaptain) -> str:
@@ -25,12 +41,14 @@ def replies(stage: Stage) -> list[str]:
 async def test_what_a_stopping_captain_still_finishes_is_posted_and_receipted(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
-    bridge: RunningBridge = await start()
+    clock = ToldClock()
+    bridge: RunningBridge = await start(clock=clock)
     said = await thinking(stage, captain)
     captain.draining = True
     bridge.stop.set()
-    # Far beyond the moment in which a captain that goes on is told apart.
-    await captain.until_asked(READY, 30)
+    await captain.until_asked(READY)
+    clock.passed += BEYOND_A_MOMENT
+    await captain.until_asked(READY, 3)
     assert not bridge.life.done()
     captain.reply(said, "thought")
     await bridge.ended()
@@ -41,12 +59,15 @@ async def test_what_a_stopping_captain_still_finishes_is_posted_and_receipted(
 async def test_a_captain_that_is_told_to_stop_a_moment_later_is_waited_for_too(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:
-    bridge: RunningBridge = await start()
+    clock = ToldClock()
+    bridge: RunningBridge = await start(clock=clock)
     said = await thinking(stage, captain)
     bridge.stop.set()
-    await captain.until_asked(READY)
+    await captain.until_asked(READY, 2)
     captain.draining = True
-    await captain.until_asked(READY, 30)
+    await captain.until_asked(READY, 4)
+    clock.passed += BEYOND_A_MOMENT
+    await captain.until_asked(READY, 6)
     captain.reply(said, "thought")
     await bridge.ended()
     assert replies(stage) == ["thought"]
