@@ -16,7 +16,7 @@ INTENTS = (
     hikari.Intents.GUILDS | hikari.Intents.GUILD_MESSAGES | hikari.Intents.DM_MESSAGES | hikari.Intents.MESSAGE_CONTENT
 )
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Listener:

@@ -101,7 +101,7 @@ async def test_a_bot_with_a_full_cache_holds_the_whole_guild(stage: Stage) -> No
     bot.subscribe(hikari.GuildAvailableEvent, notice)
     await bot.start(check_for_updates=False)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await available.wait()
         guild = bot.cache.get_guild(int(GUILD_ID))
         me = bot.cache.get_member(int(GUILD_ID), int(BOT_ID))

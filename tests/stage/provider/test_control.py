@@ -172,7 +172,7 @@ async def started(*arguments: str) -> AsyncGenerator[tuple[asyncio.subprocess.Pr
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             line = (await process.stdout.readline()).decode()
         found = re.fullmatch(r"provider listening on (http://127\.0\.0\.1:\d+)\n", line)
         assert found, line
@@ -195,5 +195,5 @@ async def test_the_standalone_process_says_its_address_and_stops_while_an_answer
         process.send_signal(signal.SIGTERM)
         with pytest.raises(sdk.APIConnectionError):
             await asking
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert await process.wait() == 0

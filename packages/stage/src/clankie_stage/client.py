@@ -7,7 +7,7 @@ import aiohttp
 
 Json = dict[str, Any]
 
-SLACK_S = 5.0
+SLACK_S = 30.0
 """Seconds on top of a verb's own wait before the connection is given up."""
 
 
@@ -53,7 +53,7 @@ class StageClient:
         """
         if self._http is None:
             raise RuntimeError("enter the client first: async with StageClient(...) as stage")
-        timeout = aiohttp.ClientTimeout(total=float(arguments.get("within_s", 10.0)) + SLACK_S)
+        timeout = aiohttp.ClientTimeout(total=float(arguments.get("within_s", 60.0)) + SLACK_S)
         async with self._http.post(f"{self.base_url}/_stage/{verb}", json=arguments, timeout=timeout) as response:
             answer: Json = await response.json(content_type=None)
         if response.status == 504:

@@ -18,7 +18,7 @@ from clankie_stage.provider.usage import Prompt
 from clankie_stage.provider.waiting import Barriers, Bell
 
 Default: TypeAlias = Literal["rehearsal", "unscripted"]
-WITHIN_S = 30.0
+WITHIN_S = 60.0
 """How long a test waits for something that should happen at once, in seconds."""
 _QUEUE = 1_000
 

@@ -12,7 +12,7 @@ from clankie_stage.provider.notation import encode_step
 from clankie_stage.provider.records import Record, decode_record
 from clankie_stage.provider.shapes import JsonObject, mapping, sequence
 
-_GRACE_S = 10.0
+_GRACE_S = 30.0
 
 
 class ControlError(Exception):

@@ -4,7 +4,7 @@ from clankie_stage.discord.recording import fits
 from clankie_stage.discord.verbs.parts import Verbs
 from clankie_stage.discord.world import Json
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 """Seconds that a wait lasts when the caller does not say."""
 
 
