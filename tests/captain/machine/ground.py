@@ -119,7 +119,7 @@ def hindrance() -> str | None:
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: apt install bubblewrap"
     tried = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/", "true"]
-    done = subprocess.run(tried, capture_output=True, check=False, timeout=20)
+    done = subprocess.run(tried, capture_output=True, check=False, timeout=60)
     return None if done.returncode == 0 else "this machine forbids user namespaces"
 
 

@@ -46,7 +46,7 @@ def gate(listener: Listener) -> Callable[[], Passage]:
 async def printed(ground: Ground, listener: Listener, command: str, *hosts: str) -> list[str]:
     tools = ground.workbench(gate=gate(listener))
     commands = (command.replace("@host@", f"'{host}'").replace("@port@", str(listener.port)) for host in hosts or ("",))
-    return [said(await tools.run(each, lambda: None, timedelta(seconds=20))) for each in commands]
+    return [said(await tools.run(each, lambda: None, timedelta(seconds=60))) for each in commands]
 
 
 async def test_a_command_reaches_the_public_web_by_the_proxy_that_it_is_told_of(ground: Ground) -> None:
