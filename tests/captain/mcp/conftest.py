@@ -18,8 +18,8 @@ from clankie_settings.clock import RandomIds, SystemClock
 from clankie_settings.servers import Server, StdioServer
 
 ODD = str(Path(__file__).with_name("odd_server.py"))
-PATIENCE_S = 20
-QUICK = Pace(look=timedelta(minutes=1), pause=timedelta(milliseconds=20), call=timedelta(seconds=10))
+PATIENCE_S = 60
+QUICK = Pace(look=timedelta(minutes=1), pause=timedelta(milliseconds=20), call=timedelta(seconds=60))
 
 
 class Log:

@@ -122,7 +122,7 @@ async def test_a_call_that_is_called_off_is_called_off_at_an_address_too(tmp_pat
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        await asyncio.wait_for(hands.cancelled.wait(), 10)
+        await asyncio.wait_for(hands.cancelled.wait(), PATIENCE_S)
         assert "still" in await servers.call("ours_echo", words="still")
 
 

@@ -49,7 +49,7 @@ def open_files() -> int:
 
 
 async def eventually(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE.total_seconds()):
         while not true():  # noqa: ASYNC110 -- nothing tells of the end of another process
             await asyncio.sleep(0)
 
@@ -152,10 +152,13 @@ if child:
 time.sleep(1000)
 """
     async with nothing_left():
-        decoder = WorkerDecoder(None, timedelta(seconds=2), command=worker(text))
-        assert await decoder.decode(PICTURE, 4) == Undecodable("timed_out")
-        pid = int((tmp_path / "pid").read_text("utf-8"))
-        await eventually(lambda: gone(pid))
+        told = tmp_path / "pid"
+        asked = asyncio.create_task(WorkerDecoder(None, PATIENCE, command=worker(text)).decode(PICTURE, 4))
+        await eventually(lambda: told.exists() and bool(told.read_text("utf-8")))
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        await eventually(lambda: gone(int(told.read_text("utf-8"))))
 
 
 @pytest.mark.requirement("IMG-3")
@@ -330,27 +333,30 @@ import asyncio, sys
 from datetime import timedelta
 from pathlib import Path
 from clankie_captain.media.decoding import WorkerDecoder
-decoder = WorkerDecoder(Path(sys.argv[1]), gathering=timedelta(seconds=1))
+patience = timedelta(seconds=60)
+decoder = WorkerDecoder(Path(sys.argv[1]), patience, gathering=patience)
 asyncio.run(decoder.decode(sys.stdin.buffer.read(), 4))
 """
 
 
 @pytest.mark.requirement("IMG-5")
 async def test_a_captain_that_is_killed_leaves_neither_worker_nor_ffmpeg_nor_file(tmp_path: Path) -> None:
-    ffmpeg = program(tmp_path, STAND_INS["hangs"][0])
+    """What is left ends once a film's time is over; here the film itself says that it is."""
+    told = 'ls -d "${0%/*}"/clankie-* >"$0.folder"; echo $$ $PPID >"$0.pids"; mv "$0.pids" "$0.pid"'
+    waits = 'while [ ! -e "$0.over" ]; do sleep 0.05; done; kill -ALRM $PPID'
+    ffmpeg = program(tmp_path, f'trap "" TERM; {told}; {waits}; while :; do sleep 1000; done')
     (tmp_path / "film").write_bytes(FILM)
     async with nothing_left():
         with (tmp_path / "film").open("rb") as film:
             captain = await asyncio.create_subprocess_exec(sys.executable, "-c", CAPTAIN, str(ffmpeg), stdin=film)
         pids = tmp_path / "ffmpeg.pid"
-        await eventually(lambda: pids.exists() and bool(pids.read_text("utf-8").strip()))
-        (worker_of_it,) = psutil.Process(captain.pid).children()
-        there = folders()
+        await eventually(pids.exists)
+        assert {*(tmp_path / "ffmpeg.folder").read_text("utf-8").split()} == {*map(str, folders())}
         captain.kill()
         await captain.wait()
-        await eventually(lambda: gone(worker_of_it.pid))
-        await eventually(lambda: gone(int(pids.read_text("utf-8"))))
-        assert there
+        (tmp_path / "ffmpeg.over").touch()
+        for pid in pids.read_text("utf-8").split():
+            await eventually(lambda pid=int(pid): gone(pid))
 
 
 @pytest.mark.requirement("IMG-5")

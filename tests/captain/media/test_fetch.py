@@ -204,11 +204,11 @@ async def test_a_fetch_that_is_given_up_closes_its_connection() -> None:
     async with listening(waiting) as cdn:
         fetch = PictureFetch(LoopbackTransport(cdn.address))
         task = asyncio.create_task(fetch.fetch(URL))
-        await asyncio.wait_for(asked.wait(), 20)
+        await asyncio.wait_for(asked.wait(), 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(closed.wait(), 20)
+        await asyncio.wait_for(closed.wait(), 60)
         await fetch.aclose()
 
 

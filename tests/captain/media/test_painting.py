@@ -139,7 +139,7 @@ async def test_a_picture_that_is_given_up_ends_its_request(studio: Studio) -> No
 
     async with listening(silent) as door:
         painting = asyncio.ensure_future(studio.painter(address=door.address).paint("a boat", "square", studio.step))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE.total_seconds()):
             await arrived.wait()
             painting.cancel()
             await left.wait()

@@ -18,7 +18,7 @@ from tests.captain.media.test_guard import EVERYWHERE, PUBLIC, Lookups
 pytestmark = pytest.mark.requirement("SEC-3")
 
 HTML = response(b"<p>hello", content_type="text/html")
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 
 
 @dataclass

@@ -303,7 +303,7 @@ async def test_a_locked_or_broken_document_says_so() -> None:
 async def test_a_process_that_hangs_dies_or_says_anything_else_costs_its_page_alone(
     command: tuple[str, ...], said: str
 ) -> None:
-    within = timedelta(seconds=5) if command[0] == "yes" else SOON
+    within = SOON if command[0] == "sleep" else timedelta(minutes=1)
     with pytest.raises(PageError, match=said):
         await PageReader(within, command=command).read(b"words", "text", "", START, 10)
 

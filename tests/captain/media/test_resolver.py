@@ -201,7 +201,7 @@ async def test_pictures_that_are_given_up_are_let_go() -> None:
     cdn.gate.clear()
     task = asyncio.create_task(StoringResolver(cdn, Decoding(), Memory()).resolve(posted(picture("a"), picture("b"))))
     for _ in range(2):
-        await asyncio.wait_for(cdn.arrivals.get(), 20)
+        await asyncio.wait_for(cdn.arrivals.get(), 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
