@@ -97,7 +97,7 @@ class Line(RunLine):
 
     async def heard(self, name: str, times: int = 1) -> None:
         """Wait until the loop has said this so often."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.calls.count(name) < times:
                 self._told.clear()
                 await self._told.wait()

@@ -23,7 +23,7 @@ from clankie_stage.discord.changes import Changes
 CAPTAIN_TOKEN = "the-token-of-discord"
 SECOND_TOKEN = "the-token-of-a-second-presence"
 OPERATOR_TOKEN = "the-token-of-the-operator"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 Script = Callable[[Order, RunLine], Awaitable[Finish]]
 

@@ -7,7 +7,7 @@ from httpx_sse import aconnect_sse
 
 from clankie_settings import bounds
 from clankie_settings.wire.lease import INSTANCE_HEADER
-from tests.captain.api.running import SECOND_TOKEN, RunningCaptain, caller
+from tests.captain.api.running import PATIENCE_S, SECOND_TOKEN, RunningCaptain, caller
 from tests.captain.api.test_waits import PLAIN, RECEIPT
 
 LEASE = "/v1/presences/discord/lease"
@@ -47,7 +47,7 @@ async def test_a_second_process_is_refused_in_everything_until_the_first_gives_i
 async def test_whoever_was_taken_over_from_is_fenced_off_and_its_stream_ends(captain: RunningCaptain) -> None:
     assert await ask(captain, "one", listening=True) == 200
     path = "/v1/presences/discord/actions"
-    async with aconnect_sse(captain.client, "GET", path, headers=as_process("one"), timeout=30) as stream:
+    async with aconnect_sse(captain.client, "GET", path, headers=as_process("one"), timeout=PATIENCE_S) as stream:
         lines = stream.response.aiter_lines()
         assert (await anext(lines)).startswith(":")
         answer = await captain.client.put(
@@ -55,7 +55,7 @@ async def test_whoever_was_taken_over_from_is_fenced_off_and_its_stream_ends(cap
         )
         assert (answer.json()["fence"], answer.json()["last_action"]) == (2, 0)
         assert "missed_since" in answer.json()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             assert [line async for line in lines if line.startswith("data")] == []
     refused = await captain.client.post("/v1/turns", json=PLAIN, headers=as_process("one"))
     assert (refused.status_code, refused.json()["code"]) == (409, "presence_leased")

@@ -55,7 +55,7 @@ from tests.captain.making import ToldMachine, ToldWorkshop
 
 DISCORD = PresenceId("discord")
 OWNER = "100000"
-SOON = timedelta(seconds=20)
+SOON = timedelta(seconds=60)
 
 
 @dataclass

@@ -98,7 +98,7 @@ class Place(RuleBasedStateMachine):
 
     def _do(self, work: Awaitable[T]) -> T:
         async def bounded() -> T:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 done = await work
                 await self._settle_down()
                 return done

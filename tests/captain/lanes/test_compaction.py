@@ -16,7 +16,7 @@ from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Failed, Replied
 from clankie_settings.wire.trigger import Actor
 from tests.captain.lanes.fakes import Boundary, CountedIds, Fail, Say, StillClock, Writing
-from tests.captain.lanes.house import DISCORD, OWNER, House, house, trigger
+from tests.captain.lanes.house import DISCORD, OWNER, SOON, House, house, trigger
 
 pytestmark = pytest.mark.requirement("CTX-7")
 
@@ -141,7 +141,7 @@ async def test_one_whose_writer_hangs_is_ended_by_the_watchdog(path: Path) -> No
         await answered(captain, "m1", "words")
         writing = await captain.writing()
         await captain.say("m2", "second")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(SOON.total_seconds()):
             while not captain.compactions.outcomes:
                 clock.advance(timedelta(seconds=5))
                 await asyncio.sleep(0)
@@ -156,7 +156,7 @@ async def test_one_whose_writer_never_comes_to_an_end_is_ended_after_a_while(pat
         await answered(captain, "m1", "words")
         writing = await captain.writing()
         passed = timedelta()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(SOON.total_seconds()):
             while not captain.compactions.outcomes:
                 writing.vitals.event()
                 writing.vitals.received()

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ pytestmark = pytest.mark.requirement("GRANT-1", "GRANT-3")
 ANN = "100001"
 GIVEN = f'[actors."{ANN}"]\ntools = ["read_page"]\n'
 ANNS = frozenset({"read_page"})
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No look is late because the machine is busy."""
+    monkeypatch.setattr(rules, "LOOK_WITHIN", timedelta(minutes=1))
 
 
 @pytest.fixture
@@ -172,7 +179,7 @@ class Stuck:
 async def test_a_disk_that_does_not_answer_holds_up_nobody_for_long_and_costs_one_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rules, "LOOK_WITHIN", rules.LOOK_WITHIN / 100)
+    monkeypatch.setattr(rules, "LOOK_WITHIN", timedelta(milliseconds=20))
     source = Stuck()
     book = Rulebook(Powers(everyone=ANNS), source)
     try:
@@ -190,7 +197,7 @@ async def test_a_question_that_comes_during_a_look_is_answered_by_a_look_of_its_
     held = Held(SettingsFile(env))
     book = Rulebook(Powers(), held)
     first = asyncio.create_task(book.powers())
-    await asyncio.to_thread(held.looked.wait, 20)
+    await asyncio.to_thread(held.looked.wait, 60)
     # The first look has seen the old file; whoever asks from now on must not be answered with it.
     write(env, "")
     second = asyncio.create_task(book.powers())
@@ -210,7 +217,7 @@ class Held(Counted):
     def captain(self) -> CaptainSettings:
         found = super().captain()
         self.looked.set()
-        self.go.wait(20)
+        self.go.wait(60)
         return found
 
 

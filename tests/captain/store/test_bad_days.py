@@ -355,7 +355,7 @@ async def test_a_start_that_is_stopped_leaves_neither_a_lock_nor_a_thread(tmp_pa
     path, lock = address(tmp_path / "captain.db"), tmp_path / "captain.lock"
     before = threading.enumerate()
     starting = asyncio.ensure_future(Database.open(path, StateLock(lock)))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not workers(before):
             await asyncio.to_thread(workers, before)
         starting.cancel()

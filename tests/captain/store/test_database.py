@@ -20,7 +20,7 @@ from clankie_settings.ids import LaneId
 from tests.captain.core.speech import trigger
 from tests.captain.store.shelf import Shelf, address
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 LANES, TURNS = 20, 25
 # Each turn is written twice: as it is accepted and as it settles.
 
