@@ -187,7 +187,9 @@ async def bare_house(
             "CLANKIE_ACTOR_MESSAGES": "1000",
         }
         provider = await ending.enter_async_context(ProviderClient.connected(f"{url}/provider"))
-        captain = await ending.enter_async_context(httpx.AsyncClient(base_url=captain_url, trust_env=False))
+        captain = await ending.enter_async_context(
+            httpx.AsyncClient(base_url=captain_url, trust_env=False, timeout=PATIENCE_S)
+        )
         house = House(folder, folder / "state", env | settings, client, provider, captain, captain_program)
         house.programs["stage"] = stage
         ending.push_async_callback(_kill_all, house)

@@ -8,6 +8,7 @@ from clankie_stage.provider.hearing import heard, text_of
 from clankie_stage.provider.records import Record
 from clankie_stage.provider.steps import when
 from tests.system.house import House, Json
+from tests.system.program import PATIENCE_S
 
 ACCEPTED = "accepted"
 ENDS = frozenset({"replied", "absorbed", "silent", "failed"})
@@ -78,7 +79,7 @@ class Scene:
     async def replies(self, count: int = 1) -> list[Json]:
         """His messages in the room, once there are so many."""
         return await self.house.stage.wait_messages(
-            self.room, match={"author": {"bot": True}}, count=count, within_s=40.0
+            self.room, match={"author": {"bot": True}}, count=count, within_s=PATIENCE_S
         )
 
     async def posted(self) -> list[str]:
@@ -93,7 +94,7 @@ class Scene:
     async def typing(self, count: int = 1) -> list[Json]:
         """The typing indicator's lightings, once there are so many."""
         match = {"kind": "rest", "method": "POST", "path": f"/channels/{self.room}/typing"}
-        return await self.house.stage.wait(match, count=count, within_s=40.0)
+        return await self.house.stage.wait(match, count=count, within_s=PATIENCE_S)
 
     async def runs(self, count: int) -> list[Json]:
         """The turn-settled lines of the room, once there are so many."""

@@ -15,6 +15,7 @@ from clankie_settings.wire.failure import FailureCode
 from clankie_stage.provider.records import Record, extends
 from clankie_stage.provider.steps import call, calls, failed, gated, key_error, text
 from tests.system.house import House, whole_house
+from tests.system.program import PATIENCE_S
 from tests.system.scene import Scene, heard_in, talk_in
 
 pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module")]
@@ -104,7 +105,7 @@ async def test_a_gateway_that_is_cut_is_taken_up_again_and_nothing_is_missed_or_
     mark = await stage.mark()
     await stage.call("drop")
     two = await scene.say("Clankie, while you are away")
-    await stage.wait({"kind": "gateway_in", "op": RESUME}, after=mark, within_s=40.0)
+    await stage.wait({"kind": "gateway_in", "op": RESUME}, after=mark, within_s=PATIENCE_S)
     three = await scene.say("Clankie, after")
     await scene.accepted(one, two, three)
     await scene.open("first")

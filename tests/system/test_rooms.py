@@ -8,6 +8,7 @@ import pytest_asyncio
 from clankie_stage.discord.scenery import OWNER_ID
 from clankie_stage.provider.steps import call, calls, gated, text
 from tests.system.house import House, whole_house
+from tests.system.program import PATIENCE_S
 from tests.system.scene import Scene, heard_in, talk_in
 
 pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module")]
@@ -42,7 +43,7 @@ async def test_what_is_said_while_a_reply_is_on_its_way_is_answered_after_it(sce
     await scene.script(text("First."), gated("second", "Second and third."), text("Second and third."))
     await scene.house.stage.fault(method="POST", route=f"/channels/{scene.room}/messages", hold=scene.name)
     one = await scene.say("Clankie, one")
-    await scene.house.stage.call("wait_held", hold=scene.name, within_s=40.0)
+    await scene.house.stage.call("wait_held", hold=scene.name, within_s=PATIENCE_S)
     two = await scene.say("Clankie, two")
     three = await scene.say("Clankie, three", "Bob")
     await scene.house.stage.release(scene.name)
@@ -65,7 +66,7 @@ async def test_replies_of_two_lanes_leave_one_after_the_other(scene: Scene) -> N
     two = await scene.say("Clankie, two", "The owner")
     await scene.requests(2)  # a one-shot of its own, beside the room's lane
     await scene.open("ann")
-    await scene.house.stage.call("wait_held", hold=scene.name, within_s=40.0)
+    await scene.house.stage.call("wait_held", hold=scene.name, within_s=PATIENCE_S)
     await scene.open("owner")
     assert (await scene.house.result(two))["text"] == "For the owner."
     await scene.house.stage.release(scene.name)

@@ -12,6 +12,7 @@ from clankie_stage.provider.records import Record
 from clankie_stage.provider.steps import call, calls, gated, text
 from tests.system.house import House, whole_house
 from tests.system.places import Answer, Place, Places
+from tests.system.program import PATIENCE_S
 from tests.system.scene import Scene, heard_in, prompt, told_by_tools
 
 pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module")]
@@ -151,7 +152,7 @@ async def test_what_is_said_while_an_update_is_on_its_way_is_absorbed(scene: Sce
     )
     await scene.house.stage.fault(method="POST", route=f"/channels/{scene.room}/messages", hold=scene.name)
     one = await scene.say("Clankie, one")
-    await scene.house.stage.call("wait_held", hold=scene.name, within_s=40.0)
+    await scene.house.stage.call("wait_held", hold=scene.name, within_s=PATIENCE_S)
     two = await scene.say("Clankie, two", "Bob")
     await scene.house.stage.release(scene.name)
     await scene.accepted(two)

@@ -1,6 +1,5 @@
 """A stop takes nothing new, lets what runs end for a stated time, and leaves the rest for the next start."""
 
-import asyncio
 import signal
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -95,11 +94,10 @@ async def test_when_both_stop_together_the_bridge_posts_what_the_captain_still_f
     await scene.requests(1)
     await scene.accepted(one)
     bridge, captain = house.programs["bridge"], house.programs["captain"]
-    bridge.ask_to_stop()
     captain.ask_to_stop()
-    await asyncio.wait([bridge.ended, captain.ended], timeout=2, return_when=asyncio.FIRST_COMPLETED)
-    assert not bridge.ended.done()
-    assert await refuses(house)
+    bridge.ask_to_stop()
+    await house.until_async(lambda: refuses(house), "the captain is stopping")
+    await bridge.said("stopping")
     await scene.open("finishing")
     assert [await bridge.exit_code(), await captain.exit_code()] == [0, 0]
     assert await scene.posted() == ["Said before the end."]
@@ -124,7 +122,7 @@ async def test_a_second_signal_ends_the_bridge_at_once_and_the_next_one_posts(sc
     await house.until_async(lambda: refuses(house), "the captain is stopping")
     bridge.ask_to_stop()
     # Signals that come at once are one.
-    await asyncio.wait([bridge.ended], timeout=1)
+    await bridge.said("stopping")
     bridge.ask_to_stop()
     assert await bridge.exit_code() == -signal.SIGTERM
     await house.kill("bridge")

@@ -39,7 +39,7 @@ _ALIVE_EVERY: Final = timedelta(seconds=10)
 _LIFE_SOUGHT_EVERY: Final = timedelta(seconds=1)
 _DRAIN_TICK: Final = timedelta(milliseconds=50)
 _STOPPED_TOGETHER: Final = timedelta(seconds=1)
-_DRAIN_ASKED_WITHIN: Final = timedelta(seconds=2)
+_DRAIN_ASKED_WITHIN: Final = timedelta(seconds=5)
 
 
 class _Stopped(Exception):  # noqa: N818 -- ends the task group, is no error
@@ -142,6 +142,7 @@ class Bridge:
             group.create_task(parts.signals.run())
             group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
             await stop.wait()
+            self._log.info("stopping")
             self._tap.close()
             await self._drain(parts, connection)
             await parts.standing.give_back()
