@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from clankie_stage.provider.beats import Gate, Hold, Open, Step
+from clankie_stage.provider.beats import Gate, Open, Step
 from clankie_stage.provider.records import Record
 from clankie_stage.provider.steps import gated, overloaded_error, step, text
 from tests.system.house import House, whole_house
@@ -13,7 +13,6 @@ from tests.system.scene import Scene, prompt
 
 pytestmark = [pytest.mark.system, pytest.mark.asyncio(loop_scope="module"), pytest.mark.requirement("CTX-7")]
 
-STALL_S = 3.0
 WINDOW = 1_200
 """Tokens: the system part and one long message come near it, a short one does not."""
 
@@ -23,8 +22,7 @@ NOTES = "Somebody spoke of a red door."
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    settings = {"CLANKIE_MODEL_WINDOW": str(WINDOW), "CLANKIE_STALL_SECONDS": str(STALL_S)}
-    async with whole_house(tmp_path_factory.mktemp("compaction"), **settings) as running:
+    async with whole_house(tmp_path_factory.mktemp("compaction"), CLANKIE_MODEL_WINDOW=str(WINDOW)) as running:
         yield running
 
 
@@ -70,13 +68,6 @@ async def test_they_are_answered_as_before_where_no_notes_come(scene: Scene) -> 
     await scene.open("no notes")
     second, _ = await answered_in_order(scene, waiting)
     assert "it rained" in prompt(second)
-
-
-async def test_they_are_answered_once_a_writer_that_hangs_is_given_up(scene: Scene) -> None:
-    waiting = await nearly_full(scene, step(Open(), Hold()))
-    second, _ = await answered_in_order(scene, waiting)
-    assert "it rained" in prompt(second)
-    assert (await scene.requests(2))[1].state == "hung_up"
 
 
 async def test_they_are_answered_by_the_next_captain_where_one_dies_amid_the_notes(scene: Scene) -> None:
