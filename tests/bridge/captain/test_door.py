@@ -111,6 +111,7 @@ async def test_an_action_that_this_side_cannot_read_keeps_its_number() -> None:
         'event: text_update\nid: 7\ndata: {"action_id":"a","delivery_id":"1","text":"soon"}\n\n'
         "event: dance\nid: 8\ndata: {}\n\n"
         'event: text_update\nid: 9\ndata: {"text":1}\n\n'
+        ": still here\n\n"
     )
     captain = Captain(httpx.Response(200, text=stream, headers={**WIRE, "Content-Type": "text/event-stream"}))
     log = KeptLog()

@@ -137,7 +137,9 @@ class Door:
                     raise _refused(source.response)
                 yield None
                 async for event in source.aiter_sse():
-                    yield event
+                    # A comment that keeps the stream alive ends as an empty event that repeats the last id.
+                    if event.data:
+                        yield event
         except (httpx.HTTPError, SSEError):
             raise _nothing_at(str(self._client.base_url)) from None
 

@@ -46,7 +46,9 @@ class CaptainActions:
                 check_version(source.response.headers)
                 self._connection.reachable = True
                 async for event in source.aiter_sse():
-                    yield self._signal(event.event, event.data, event.id)
+                    # A comment that keeps the stream alive ends as an empty event that repeats the last id.
+                    if event.data:
+                        yield self._signal(event.event, event.data, event.id)
         except SSEError:
             raise CaptainAway("unreadable_answer") from None
         except httpx.HTTPError as error:
