@@ -134,6 +134,8 @@ def test_an_utterance_carries_no_picture() -> None:
         ({"covers": [str(each) for each in range(21)]}, "covers"),
         ({"wire_version": 2}, "wire_version"),
         ({"sent_at": "2026-01-02T03:04:05"}, "sent_at"),
+        ({"sent_at": "0001-01-01T00:00:00+23:59"}, "sent_at"),
+        ({"sent_at": "9999-12-31T23:59:59-23:59"}, "sent_at"),
         ({"delivery_id": "a/b"}, "delivery_id"),
         ({"delivery_id": "400\n"}, "delivery_id"),
         ({"delivery_id": ""}, "delivery_id"),

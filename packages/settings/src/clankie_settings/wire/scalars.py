@@ -30,7 +30,10 @@ def _spoken(text: str) -> str:
 
 
 def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside of the years 1 to 9999 in UTC") from None
 
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]+$", min_length=1, max_length=bounds.ID_CHARS)]
