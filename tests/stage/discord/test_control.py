@@ -6,9 +6,13 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from clankie_stage.app import Stage
 from clankie_stage.client import StageClient, StageError
+from clankie_stage.discord.audience import Audience
+from clankie_stage.discord.changes import Changes
+from clankie_stage.discord.control_routes import ControlRoutes
 from clankie_stage.discord.scenery import ANN_ID, BOB_ID, GENERAL_ID
 
 
@@ -181,3 +185,30 @@ async def test_watchers_see_what_happens(stage: Stage, http: aiohttp.ClientSessi
         lines = [await stream.content.readline() for _ in range(4)]
     assert b'"sight": "typing"' in lines[0]
     assert b'"sight": "message"' in lines[2]
+
+
+async def test_whoever_closes_the_page_is_no_fault_in_the_log(
+    stage: Stage, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    audience, left = Audience(Changes()), asyncio.Event()
+    routes, app = ControlRoutes(stage.control, audience), web.Application()
+
+    async def watched(request: web.Request) -> web.StreamResponse:
+        try:
+            return await routes.events(request)
+        finally:
+            left.set()
+
+    app.router.add_get("/", watched)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    stream = await http.get(f"http://127.0.0.1:{runner.addresses[0][1]}/")
+    await stream.content.readline()
+    stream.close()
+    async with asyncio.timeout(60):
+        while not left.is_set():
+            audience.show("typing")
+            await asyncio.sleep(0)
+    await runner.cleanup()
+    assert not [record for record in caplog.records if record.exc_info]

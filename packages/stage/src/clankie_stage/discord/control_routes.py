@@ -1,6 +1,7 @@
 """The control over HTTP: ``POST /_stage/<verb>`` with the verb's arguments as a JSON object."""
 
 import asyncio
+import contextlib
 import inspect
 import json
 from collections.abc import Callable
@@ -64,7 +65,8 @@ class ControlRoutes:
         """What is seen in the rooms from now on, one JSON object per event."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
         await response.prepare(request)
-        with self.audience.watching() as sights:
+        # Whoever closes the page is no fault of ours: it shows only at the next write.
+        with self.audience.watching() as sights, contextlib.suppress(ConnectionError):
             await response.write(b"retry: 1000\n\n")
             while True:
                 try:
@@ -74,8 +76,9 @@ class ControlRoutes:
                     await response.write(b": still here\n\n")
                 else:
                     if sight["sight"] == "end":
-                        return response
+                        break
                     await response.write(b"data: " + json.dumps(sight).encode() + b"\n\n")
+        return response
 
 
 def _where(location: tuple[int | str, ...]) -> str:
