@@ -180,6 +180,7 @@ def test_asked_to_fail_it_is_an_error_of_the_provider() -> None:
     (beat,) = rehearse(spoke("fail on purpose"), []).beats
     assert isinstance(beat, Fail)
     assert beat.status == 500
+    assert re.findall(r"“(.+)”", words(rehearse(spoke("fail on purpose", "hello"), []))) == ["fail on purpose", "hello"]
 
 
 def test_asked_who_it_is_it_says_so_and_otherwise_not() -> None:

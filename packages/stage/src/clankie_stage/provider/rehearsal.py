@@ -19,7 +19,7 @@ RULES: tuple[str, ...] = (
     "“in the background”: it moves the work there, talks on, and tells what came of it some twenty seconds later.",
     "“stay silent” or “not for you”: it answers nothing to that message, and stays silent if there is no other.",
     "“quote the marker”: it quotes the silence marker, which is a reply and no silence.",
-    "“fail on purpose”: the provider answers with an error instead.",
+    "“fail on purpose”, said last: the provider answers with an error instead.",
     "“who are you”: it says that it is the rehearsal model, a rule book and no mind.",
 )
 """All that the rehearsal model does, for the page and the README."""
@@ -51,7 +51,8 @@ _WHO = re.compile(r"who are you|what are you", re.IGNORECASE)
 def rehearse(messages: Sequence[JsonObject], tools: Iterable[JsonObject]) -> Step:
     """The rehearsal model's answer to a prompt, with its pauses; see ``RULES``."""
     fresh, tools = heard(messages), list(tools)
-    if any(_FAIL.search(one.text) for one in fresh):
+    # The newest alone: words that failed were never answered, and must not let everything after them fail.
+    if fresh and _FAIL.search(fresh[-1].text):
         error = Fail(500, "server_error", message="The rehearsal was asked to fail.")
         return Step((error,), label="rehearsal: fail")
     if any(_PICTURE.search(one.text) for one in fresh) and not _used_tool(messages) and _has(tools, _DRAW):
