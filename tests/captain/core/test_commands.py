@@ -44,11 +44,17 @@ def test_every_stop_word_is_heard_with_his_name_before_or_behind(word: str, name
 
 
 @pytest.mark.parametrize(
-    ("state", "fate"),
-    [("queued", "open"), ("steer", "open"), ("live", "started"), ("heard", "started"), ("done", "settled")],
+    ("state", "free", "taken"),
+    [
+        ("queued", "open", "open"),
+        ("steer", "open", "started"),
+        ("live", "started", "started"),
+        ("heard", "started", "started"),
+        ("done", "settled", "settled"),
+    ],
 )
-def test_words_may_be_changed_until_somebody_heard_them(state: TurnState, fate: Change) -> None:
-    assert change(state) == fate
+def test_words_may_be_changed_until_a_request_is_made_of_them(state: TurnState, free: Change, taken: Change) -> None:
+    assert (change(state, taken=False), change(state, taken=True)) == (free, taken)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["send_text_update", "web", "shell"]), st.booleans()), max_size=20))

@@ -7,6 +7,8 @@ import pytest
 
 from clankie_captain.core.run import Draft, Entry
 from clankie_captain.core.turns import Heard
+from clankie_captain.errors import StartedError
+from clankie_captain.store.changes import ChangeStore
 from clankie_settings.ids import ActionId, DeliveryId, MessageId, PresenceId
 from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.receipt import ActionReceipt, Receipt
@@ -34,6 +36,22 @@ async def test_what_was_taken_but_not_recorded_is_taken_again(shelf: Shelf) -> N
 
 
 @pytest.mark.requirement("LANE-16")
+@pytest.mark.requirement("ING-7")
+async def test_words_that_a_dead_captain_had_taken_may_be_changed_until_the_next_takes_them(shelf: Shelf) -> None:
+    changes = ChangeStore(shelf.database)
+    run = await shelf.started("400")
+    await shelf.accept("401")
+    await shelf.lanes.take(run, NOON)
+    with pytest.raises(StartedError):
+        await changes.edit(DISCORD, DeliveryId("401"), "other words")
+    (again,) = await shelf.runs.take_over(NOON)
+    await changes.edit(DISCORD, DeliveryId("401"), "other words")
+    (taken,) = await shelf.lanes.take(again, NOON)
+    assert taken.trigger.body == "other words"
+    with pytest.raises(StartedError):
+        await changes.withdraw(DISCORD, DeliveryId("401"), NOON)
+
+
 async def test_one_that_is_not_ready_holds_those_behind_it_at_most_ten_seconds(shelf: Shelf) -> None:
     run = await shelf.started("400")
     for delivery in ("401", "402", "403"):

@@ -8,11 +8,16 @@ Change = Literal["open", "started", "settled"]
 """Nobody has heard the words yet; a run has them; it is over."""
 
 
-def change(state: TurnState) -> Change:
-    """Whether words may still be replaced or withdrawn: while they wait for their lane or for a boundary."""
+def change(state: TurnState, *, taken: bool) -> Change:
+    """Whether words may still be replaced or withdrawn: while they wait for their lane or for a boundary.
+
+    ``taken`` words stand in a request of the lane's run that is being put together, and count as heard from then on.
+    """
     match state:
-        case "queued" | "steer":
+        case "queued":
             return "open"
+        case "steer":
+            return "started" if taken else "open"
         case "live" | "heard":
             return "started"
         case "done":

@@ -91,7 +91,7 @@ class Awaiting:
 class Heard:
     """A delivery that the next request carries, with the backlog that came along.
 
-    ``content`` is the hash of the content that the request holds: an edit may have come in between.
+    ``content`` is the hash of the content that the request holds: its words may have been erased in between.
     """
 
     presence: PresenceId

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select, update
 
-from clankie_captain.core.changes import change
+from clankie_captain.core.changes import Change, change
 from clankie_captain.core.settlement import failure
 from clankie_captain.core.turns import Cancellation, Turn
 from clankie_captain.errors import StartedError, UnknownDeliveryError
@@ -65,7 +65,7 @@ class ChangeStore:
 
         def work(connection: Connection) -> Cancellation:
             row = _row(connection, presence, delivery)
-            if change(row.state) == "open":
+            if _fate(row) == "open":
                 return Cancellation(_fail(connection, row, FailureCode.CAPTAIN_CANCELLED, at), None)
             run = RunId(row.run) if row.state == "live" else None
             if run is not None:
@@ -76,16 +76,22 @@ class ChangeStore:
 
 
 def _row(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
-    statement = select(tables.delivery).where(*rows.mine(presence, delivery))
+    one, lane = tables.delivery, tables.lane.c
+    statement = select(one, lane.epoch).join(tables.lane, lane.id == one.c.lane).where(*rows.mine(presence, delivery))
     row = connection.execute(statement).one_or_none()
     if row is None:
         raise UnknownDeliveryError(delivery)
     return row
 
 
+def _fate(row: AnyRow) -> Change:
+    # What an earlier owner of the lane took is free again: whatever it had put together was never stored.
+    return change(row.state, taken=row.taken == row.epoch)
+
+
 def _open(connection: Connection, presence: PresenceId, delivery: DeliveryId) -> AnyRow:
     row = _row(connection, presence, delivery)
-    if change(row.state) != "open":
+    if _fate(row) != "open":
         raise StartedError(delivery)
     return row
 

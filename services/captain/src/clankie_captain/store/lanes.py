@@ -75,6 +75,11 @@ _MARK_HEARD: Final = (
     .where(_delivery.presence == bindparam("of_presence"), _delivery.id == bindparam("of_delivery"))
     .values(heard=True, state=case((_delivery.state == "steer", "heard"), else_=_delivery.state))
 )
+_CLAIM: Final = (
+    update(tables.delivery)
+    .where(_delivery.presence == bindparam("of_presence"), _delivery.id == bindparam("of_delivery"))
+    .values(taken=bindparam("of_epoch"))
+)
 _CARRY: Final = upsert(tables.lane_message).on_conflict_do_nothing()
 
 
@@ -134,20 +139,25 @@ class LaneStore:
     async def take(self, run: LiveRun, now: datetime) -> tuple[Pending, ...]:
         """The steered deliveries that the run's next request carries, in the order of acceptance.
 
-        Nothing is marked: they become heard with the request that holds them.
+        They become heard with the request that holds them; from now on they can neither be edited nor taken back, as
+        long as the run is its lane's live one.
 
         Raises:
             FencedError: The run is not its lane's live one.
 
-        Source: LANE-3, LANE-16.
+        Source: LANE-3, LANE-16, ING-7.
         """
 
         def work(connection: Connection) -> tuple[Pending, ...]:
             _prove(connection, run)
             waiting = connection.execute(_STEERED, {"run": run.run}).all()
             steered = [Steered(DeliveryId(row.id), row.ready, row.accepted_at) for row in waiting]
-            taken = set(takeable(steered, now))
-            return tuple([_pending(connection, run.lane, row) for row in waiting if row.id in taken])
+            chosen = set(takeable(steered, now))
+            taken = [row for row in waiting if row.id in chosen]
+            if taken:
+                mine = [{"of_presence": row.presence, "of_delivery": row.id, "of_epoch": run.epoch} for row in taken]
+                connection.execute(_CLAIM, mine)
+            return tuple([_pending(connection, run.lane, row) for row in taken])
 
         return await self._database.transact(work)
 

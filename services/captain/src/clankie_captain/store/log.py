@@ -23,9 +23,7 @@ _WORDS: Final = select(_one.presence, _one.id, _one.trigger, _one.content_hash).
 def log_heard(connection: Connection, heard: Sequence[Heard]) -> list[tuple[Heard, str]]:
     """The deliveries whose words now reach the model, each with the payload of its log row.
 
-    One that was edited since its words were taken is left out: it is heard once its new words are.
-
-    Source: ING-7.
+    One whose words were erased since they were taken is left out: it is heard once what is left of them is.
     """
     if not heard:
         return []

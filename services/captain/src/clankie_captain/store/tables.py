@@ -73,6 +73,7 @@ delivery = Table(
     Column("ready", Boolean, nullable=False),  # its pictures are there, or it has none
     Column("pictures", Text),  # what became of them
     Column("run", String),
+    Column("taken", Integer),  # epoch of the run that puts its words into a request
     Column("awaited", Boolean, nullable=False),  # else its words go out as an action
     Column("entry", Integer),  # where a conversation's log says that it was accepted
     Column("accepted_at", Moment, nullable=False),

@@ -48,6 +48,7 @@ def _lanes() -> None:
         sa.Column("ready", sa.Boolean, nullable=False),
         sa.Column("pictures", sa.Text),
         sa.Column("run", sa.String),
+        sa.Column("taken", sa.Integer),
         sa.Column("awaited", sa.Boolean, nullable=False),
         sa.Column("entry", sa.Integer),
         sa.Column("accepted_at", sa.BigInteger, nullable=False),
