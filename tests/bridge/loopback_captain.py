@@ -58,7 +58,7 @@ class LoopbackCaptain:
     """State and door of the captain; `down` and `up` keep the state, as a restart does.
 
     `queued` says that no run has heard what is unsettled, so that it can still be edited and withdrawn; of what is
-    `unheard` nobody gets an answer, as if each got lost.
+    `unheard` nobody gets an answer, as if each got lost; while `listless` it cannot say what is owed.
     """
 
     def __init__(self) -> None:
@@ -72,6 +72,7 @@ class LoopbackCaptain:
         self.draining = False
         self.queued = False
         self.unheard: set[str] = set()
+        self.listless = False
         self.refuse: Problem | None = None
         self.changes = Changes()
         self.lease: Held | None = None
@@ -230,6 +231,8 @@ class LoopbackCaptain:
 
     async def _owed(self, request: web.Request) -> web.Response:
         assert request.query["owed"] == "true"
+        if self.listless:
+            return self._problem(503, "listless")
         owed = tuple(
             Owed(
                 delivery_id=each.trigger.delivery_id,

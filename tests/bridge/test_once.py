@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from clankie_bridge.discord import send
+from clankie_settings.clock import SystemClock
 from clankie_settings.wire.action import Post, TextUpdate
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.trigger import Room
@@ -202,6 +203,31 @@ async def test_a_result_that_was_waited_for_over_an_outage_is_as_old_as_the_capt
     captain.turns[said].accepted_at = datetime.now(UTC) - timedelta(minutes=20)
     captain.reply(said, "much later")
     await captain.up()
+    (receipt,) = await captain.until_receipts(said)
+    assert receipt.code == "expired"
+    assert replies(stage) == []
+
+
+class LeapingClock(SystemClock):
+    """Leaps ahead as a process sees it that was stopped, or whose machine slept."""
+
+    ahead = timedelta()
+
+    def elapsed(self) -> timedelta:
+        return super().elapsed() + self.ahead
+
+
+@pytest.mark.requirement("OUT-5")
+async def test_a_result_that_a_bridge_slept_over_is_as_old_as_the_captain_says(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    clock = LeapingClock()
+    await start(reply_policy="all", clock=clock)
+    said = stage.control.say("Ann", "hello all")["id"]
+    await captain.until_asked(f"GET /v1/turns/{said}")
+    clock.ahead = timedelta(minutes=20)
+    captain.turns[said].accepted_at = datetime.now(UTC) - clock.ahead
+    captain.reply(said, "much later")
     (receipt,) = await captain.until_receipts(said)
     assert receipt.code == "expired"
     assert replies(stage) == []

@@ -1,10 +1,13 @@
 """Words stand in a room in the order in which they settled, whichever the bridge happens to hear of first."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
 from clankie_bridge.core import notices
+from clankie_bridge.desk import order
+from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.failure import FailureCode
 from clankie_stage.app import Stage
 from tests.bridge.conftest import StartBridge
@@ -73,3 +76,41 @@ async def test_a_reply_waits_for_nobody_who_has_nothing_to_say(
     captain.reply(said[2], "third")
     await captain.until_receipts(said[2])
     assert posted(stage) == ["third"]
+
+
+@pytest.mark.requirement("OUT-2")
+@pytest.mark.parametrize("knows", [False, True], ids=["from the first", "while it is waited for"])
+async def test_a_reply_waits_for_no_captain_that_cannot_say_what_has_settled_before(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
+    monkeypatch.setattr(order, "ASKED_AGAIN_EVERY", timedelta(milliseconds=50))
+    await start()
+    said = await three_said(stage, captain)
+    captain.unheard = {*said[:2]}
+    captain.settle(said[0], replied(said[0], "first"))
+    captain.listless, before = not knows, captain.asked.count(OWED)
+    captain.reply(said[2], "third")
+    if knows:
+        await captain.until_asked(OWED, before + 2)
+        assert posted(stage) == []
+        captain.listless = True
+    await captain.until_receipts(said[2])
+    captain.listless = False
+    captain.unheard.clear()
+    await captain.until_receipts(said[0])
+    assert posted(stage) == ["third", "first"]
+
+
+@pytest.mark.requirement("OUT-2", "ROOM-3")
+async def test_an_interim_word_does_not_overtake_a_reply_that_settled_before(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    await start()
+    said = await three_said(stage, captain)
+    captain.unheard, before = {said[0]}, captain.asked.count(OWED)
+    captain.settle(said[0], replied(said[0], "first"))
+    captain.act(TextUpdate(action_id="a1", delivery_id=said[1], text="at work on the second"), 1)
+    await captain.until_asked(OWED, before + 1)
+    captain.unheard.clear()
+    assert (await captain.until_acknowledged("a1")).ok
+    assert posted(stage) == ["first", "at work on the second"]

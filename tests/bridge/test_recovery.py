@@ -50,18 +50,43 @@ async def test_a_result_is_waited_for_over_a_captains_restart(
     assert captain.asked.count("POST /v1/turns") == 2
 
 
-async def test_a_captain_that_forgot_a_delivery_gets_it_again(
-    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+@pytest.mark.parametrize("edited", [False, True])
+async def test_a_captain_that_forgot_a_delivery_gets_it_again_as_it_reads_now(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, edited: bool
 ) -> None:
+    captain.queued = True
     await start()
     said = stage.control.say("Ann", "Clankie, think")["id"]
-    await captain.changes.until(lambda: f"GET /v1/turns/{said}" in captain.asked, 10)
+    await captain.until_asked(f"GET /v1/turns/{said}")
+    if edited:
+        stage.control.edit(said, "Clankie, think twice")
+        # What is written behind it is handed over when the edit is done.
+        stage.control.say("Ann", "Clankie, and this")
+        await captain.until_turns(2)
     await captain.down()
     captain.turns.clear()
     captain.think = echo
     await captain.up()
     await captain.until_receipts(said)
-    assert replies(stage) == ["heard: Clankie, think"]
+    assert ("heard: Clankie, think twice" if edited else "heard: Clankie, think") in replies(stage)
+
+
+@pytest.mark.requirement("ING-7")
+async def test_a_captain_that_forgot_a_delivery_does_not_get_it_again_where_its_message_is_deleted(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start()
+    said = stage.control.say("Ann", "Clankie, think")["id"]
+    await captain.until_asked(f"GET /v1/turns/{said}")
+    stage.control.delete(said)
+    await captain.until_asked(f"DELETE /v1/turns/{said}")
+    await captain.down()
+    captain.turns.clear()
+    captain.think = echo
+    await captain.up()
+    await bridge.log.until("result_lost")
+    assert captain.turns == {}
+    assert replies(stage) == []
 
 
 async def test_a_draining_captain_is_asked_again(stage: Stage, captain: LoopbackCaptain, start: StartBridge) -> None:

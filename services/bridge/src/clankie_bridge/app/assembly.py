@@ -23,6 +23,7 @@ from clankie_bridge.desk.handing import Handing
 from clankie_bridge.desk.ingress import Ingress
 from clankie_bridge.desk.missing import Missing
 from clankie_bridge.desk.myself import Myself
+from clankie_bridge.desk.order import Order
 from clankie_bridge.desk.posting import Posting
 from clankie_bridge.desk.reading import Reading
 from clankie_bridge.desk.resumption import Resumption
@@ -75,6 +76,7 @@ class _Common:
     directory: Directory
     bot: Myself
     deliveries: Deliveries
+    order: Order
     rooms: Rooms = field(default_factory=Rooms)
     progress: Progress = field(default_factory=Progress)
 
@@ -156,6 +158,7 @@ class Assembly:
             captain=common.captain,
             patience=common.patience,
             posting=posting,
+            earlier_said=common.order.earlier_said,
             notices=self._notices(common),
             cards=common.cards,
             deliveries=common.deliveries,
@@ -181,8 +184,9 @@ class Assembly:
         card = switched(directory, {key: room.card for key, room in self.settings.rooms.items()})
         pages, deliveries = DiscordPages(rest, gate, self.clock, self.jitter, self.log), Deliveries()
         sweeping = Sweeping(pages=pages, surface=surface, deliveries=deliveries, bot_id=self.bot_id, log=self.log)
+        captain = CaptainTurns(connection, PRESENCE)
         return _Common(
-            captain=CaptainTurns(connection, PRESENCE),
+            captain=captain,
             patience=patience,
             standing=standing,
             presence=presence,
@@ -199,6 +203,7 @@ class Assembly:
             directory=directory,
             bot=Myself(directory, Names(self.settings.names)),
             deliveries=deliveries,
+            order=Order(captain=captain, patience=patience, deliveries=deliveries, clock=self.clock),
         )
 
     def _posting(self, common: _Common, rest: Rest) -> Posting:
@@ -322,6 +327,7 @@ class Assembly:
             captain=common.captain,
             patience=common.patience,
             posting=posting,
+            earlier_said=common.order.earlier_said,
             indicator=DiscordIndicator(rest, self.log),
             cards=common.cards,
             surface=common.surface,

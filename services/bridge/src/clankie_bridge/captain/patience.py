@@ -34,17 +34,19 @@ class Patience:
         self._said: str | None = None
         self._trouble_said: timedelta | None = None
 
-    async def until_done(self, attempt: Callable[[], Awaitable[Done]]) -> Done:
-        """What the first successful attempt gave.
+    async def until_done(self, attempt: Callable[[], Awaitable[Done]], attempts: int | None = None) -> Done:
+        """What the first successful attempt gave; ``attempts`` is how many there may be, where not any number.
 
         Raises:
-            CaptainError: A leaf that no repetition changes.
+            CaptainError: A leaf that no repetition changes, or what the last attempt met.
         """
         number = 0
         while True:
             try:
                 done = await attempt()
             except (CaptainAway, CaptainRefuses) as error:
+                if number + 1 == attempts:
+                    raise
                 await self.pause(error, number)
                 number += 1
             else:

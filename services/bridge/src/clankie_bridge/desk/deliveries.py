@@ -32,6 +32,8 @@ class Deliveries:
 
     def before(self, delivery: Delivery) -> tuple[Delivery, ...]:
         """The deliveries of the same room that were accepted earlier and are still under way, oldest first."""
+        if self._open.get(delivery.id) is not delivery:
+            return ()
         earlier = itertools.takewhile(lambda each: each is not delivery, self._open.values())
         return tuple(each for each in earlier if each.room is delivery.room)
 

@@ -78,6 +78,7 @@ class Signals:
         captain: Captain,
         patience: Patience,
         posting: Posting,
+        earlier_said: Callable[[Delivery], Awaitable[None]],
         indicator: Indicator,
         cards: Cards,
         surface: Surface,
@@ -94,6 +95,7 @@ class Signals:
         self._captain = captain
         self._patience = patience
         self._posting = posting
+        self._earlier_said = earlier_said
         self._indicator = indicator
         self._cards = cards
         self._surface = surface
@@ -194,6 +196,7 @@ class Signals:
     async def _update(self, action: TextUpdate, sequence: int | None, delivery: Delivery | None) -> ActionReceipt:
         if delivery is None:
             return ActionReceipt(ok=False, code="unknown_delivery")
+        await self._earlier_said(delivery)
         async with delivery.room.door:
             if _is_superseded(delivery, sequence):
                 return ActionReceipt(ok=False, code="superseded")

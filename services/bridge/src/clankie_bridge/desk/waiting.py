@@ -23,6 +23,8 @@ NOTICES_OFF: Final = "notices_off"
 
 _TOO_SOON: Final = timedelta(seconds=1)
 
+_ANSWERED_WITHIN: Final = timedelta(seconds=bounds.WAIT_SECONDS) + bounds.READ_MARGIN
+
 Ask = Callable[[], Awaitable[Settled | Pending]]
 
 
@@ -35,6 +37,7 @@ class Waiting:
         captain: Captain,
         patience: Patience,
         posting: Posting,
+        earlier_said: Callable[[Delivery], Awaitable[None]],
         notices: Callable[[Room], bool],
         cards: Cards,
         deliveries: Deliveries,
@@ -47,6 +50,7 @@ class Waiting:
         self._captain = captain
         self._patience = patience
         self._posting = posting
+        self._earlier_said = earlier_said
         self._notices = notices
         self._cards = cards
         self._deliveries = deliveries
@@ -83,11 +87,8 @@ class Waiting:
 
     async def _settled(self, delivery: Delivery) -> Settled:
         look: Ask = functools.partial(self._captain.result, delivery.id, bounds.WAIT_SECONDS)
-        # After a lost connection the delivery is handed over again: the captain may never have had it.
-        again: Ask = look
-        if delivery.trigger is not None:
-            again = functools.partial(self._captain.hand_over, delivery.trigger, bounds.WAIT_SECONDS)
-        ask, misses, early = look, 0, 0
+        again: Ask = look if delivery.trigger is None else functools.partial(self._once_more, delivery)
+        ask, misses, early, unsettled_at = look, 0, 0, self._clock.elapsed()
         while True:
             asked_at = self._clock.elapsed()
             try:
@@ -107,33 +108,25 @@ class Waiting:
                 continue
             self._patience.heard()
             if not isinstance(answer, Pending):
+                # A process that was stopped, or whose machine slept, cannot say either how old its result is.
+                delivery.doubted = delivery.doubted or self._clock.elapsed() - unsettled_at > _ANSWERED_WITHIN
                 return answer
-            ask, misses = look, 0
+            ask, misses, unsettled_at = look, 0, self._clock.elapsed()
             # A draining captain answers at once.
             early = early + 1 if self._clock.elapsed() - asked_at < _TOO_SOON else 0
             if early:
                 await self._clock.sleep(AWAY.wait(early, self._jitter()))
 
+    async def _once_more(self, delivery: Delivery) -> Settled | Pending:
+        """Hand it over again after a lost connection, as it reads now: the captain may never have had it."""
+        if delivery.trigger is None or delivery.gone:
+            return await self._captain.result(delivery.id, bounds.WAIT_SECONDS)
+        return await self._captain.hand_over(delivery.trigger, bounds.WAIT_SECONDS)
+
     async def _settled_at(self, delivery: Delivery) -> datetime | None:
         """When it settled: after an outage nobody here can say how long ago that was. Source: OUT-5."""
         owed = await self._patience.until_done(self._captain.owed)
         return next((each.settled_at for each in owed if each.delivery_id == delivery.id), None)
-
-    async def _earlier_said(self, delivery: Delivery) -> None:
-        """Let words of the same room that settled before these go first, although these were heard of first.
-
-        Each delivery is waited for by itself, and a lost connection or a pause may let a later one hear first. A lane
-        settles in the order in which it accepted: what has no result by now is of another, and is not waited for.
-
-        Source: OUT-2.
-        """
-        earlier = self._deliveries.before(delivery)
-        if any(each.settled is None for each in earlier):
-            owed = await self._patience.until_done(self._captain.owed)
-            settled = {each.delivery_id for each in owed if each.result is not None}
-            earlier = tuple(each for each in earlier if each.settled is not None or each.id in settled)
-        for each in earlier:
-            await each.closed.wait()
 
     async def _conclude(self, delivery: Delivery, result: Settled, parts_posted: int) -> None:
         room = delivery.room
