@@ -160,6 +160,15 @@ def test_a_machine_that_can_keep_commands_in_is_said(tmp_path: Path) -> None:
     )
 
 
+@needs_a_sandbox
+@pytest.mark.requirement("GRANT-4")
+async def test_what_settings_name_where_commands_would_see_it_is_said(tmp_path: Path) -> None:
+    env = environment(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", CLANKIE_DATABASE_URL="sqlite+aiosqlite:////usr/none.db")
+    found = await programs.machine(env, captain_settings(env), tmp_path)
+    assert found.state == "note"
+    assert "out of /usr" in found.said
+
+
 @pytest.mark.parametrize(
     ("policy", "said"), [("owner", "set CLANKIE_OWNER_ID"), ("allowlist", "set CLANKIE_DISCORD_USERS")]
 )

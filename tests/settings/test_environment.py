@@ -26,6 +26,7 @@ READERS: list[tuple[type[Any], Callable[[dict[str, str]], Any]]] = [
     (LaunchSettings, launch_settings),
 ]
 SECRETS = ("discord_bot_token", "anthropic_api_key", "openai_api_key", "captain_token", "operator_token")
+ELSEWHERE = {"browser", "workspace"}
 FIELDS = sorted({(field, read) for kind, read in READERS for field in kind.model_fields}, key=str)
 
 
@@ -306,3 +307,16 @@ def test_a_value_out_of_bounds_is_refused_in_a_sentence_that_says_the_bound(line
         captain_settings({})
     assert says in str(caught.value)
     assert "Input should" not in str(caught.value)
+
+
+@pytest.mark.requirement("GRANT-4")
+def test_every_path_that_is_set_is_the_captains_own_but_those_that_are_meant_for_others(folder: Path) -> None:
+    """A new setting that names a file is hidden from commands, or stands among the exceptions."""
+    (folder / "own.toml").touch()
+    env = {"CLANKIE_CONFIG": "own.toml", "CLANKIE_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/own.db?timeout=9"}
+    paths = {name for name, field in CaptainSettings.model_fields.items() if "Path" in str(field.annotation)}
+    env |= {variable(name): f"~/{name}" for name in paths}
+    found = captain_settings(env).own_places
+    assert paths > ELSEWHERE
+    own = {Path.home() / name for name in paths - ELSEWHERE}
+    assert set(found) == {folder, folder / "own.toml", folder / "own.db", *own}

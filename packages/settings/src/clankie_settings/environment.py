@@ -188,7 +188,7 @@ def _settings(kind: type[Settings], env: Mapping[str, str]) -> Settings:
     values["state"] = paths.state_folder(folders)
     values["discord_attachment_root"] = paths.attachment_root(folders)
     try:
-        return kind.model_validate(values)
+        return kind.model_validate(values, context=_path(env))
     except ValidationError as error:
         raise _explained(error, spelled) from None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
 
 from clankie_settings import bounds
 
@@ -177,6 +177,12 @@ class SharedSettings(BaseModel):
     """Seconds for which runs may go on after a stop was asked for. Source: DUR-5."""
     names: Items = ("Clankie",)
     """Names that he answers to, at word boundaries. Source: ING-2."""
+    _file: Path = PrivateAttr(Path("clankie.toml"))
+
+    def model_post_init(self, context: Any) -> None:
+        """Keep where ``clankie.toml`` is, as the reader tells it by ``context``."""
+        if isinstance(context, Path):
+            self._file = context
 
     @property
     def drain_within(self) -> timedelta:
@@ -284,6 +290,15 @@ class CaptainSettings(_ModelSettings):
     """Loopback trials only: the fetch boundary connects there instead of to the CDN's hosts."""
     presences: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], PresenceSettings] = {}
     """Other presences, by id; ``discord`` has ``captain_token``."""
+
+    @property
+    def own_places(self) -> tuple[Path, ...]:
+        """Folders and files of his own, absolute, which no command may see and no workspace hold. Source: GRANT-4."""
+        _, is_file, database = (self.database_url or "").partition("sqlite+aiosqlite:///")
+        named = (self.mcp_file, self.persona_file, Path(database.partition("?")[0]) if is_file else None)
+        # Where he was started lies ``.env``.
+        places = (self.state, self.discord_attachment_root, Path(), self._file, *filter(None, named))
+        return tuple(each.expanduser().absolute() for each in places)
 
     @property
     def stall_after(self) -> timedelta:

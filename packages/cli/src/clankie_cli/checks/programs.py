@@ -147,7 +147,7 @@ async def machine(env: Mapping[str, str], settings: CaptainSettings, state: Path
         return skipped(
             "machine", "CLANKIE_SYSTEM_ACTORS names nobody, so only your own clankie send may use the machine"
         )
-    hidden = (str(state), str(settings.discord_attachment_root), str(Path.cwd()))
+    hidden = (str(state), *map(str, settings.own_places))
     said = await _answer(env, LOOK_WITHIN, "clankie_captain.machine", settings.machine_network, *hidden)
     if said is None:
         return wrong("machine", "the captain's own check of it does not run: make setup, and ask again")

@@ -1,7 +1,7 @@
-"""``python -m clankie_captain.machine NETWORK FOLDER…``: say as JSON whether a command can be run, or what to do.
+"""``python -m clankie_captain.machine NETWORK PLACE…``: say as JSON whether a command can be run, or what to do.
 
-``NETWORK`` is ``on`` or ``off``; no command may see the folders. It makes a folder for the try, and takes it away
-again; what is configured is not touched. Source: OPS-9.
+``NETWORK`` is ``on`` or ``off``; no command may see the places. It makes a folder for the try, and takes it away again;
+what is configured is not touched. Source: OPS-9.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ REMEDIES: Final[dict[Lack, str]] = {
     "user": "install util-linux, or run the captain as another user than root",
     "forbidden": "let this machine make user namespaces; docs/machine.md says how, in containers too",
     "python": "install python3 in /usr, which opens the way to the web, or set CLANKIE_MACHINE_NETWORK=off",
-    "place": "move the state folder, the pictures and .env out of /usr",
+    "place": "move the captain's own (state folder, pictures, .env, files that settings name) out of /usr",
 }
 """What to do where there is no sandbox."""
 
@@ -48,12 +48,9 @@ async def tried(workbench: Workbench, settings: CaptainSettings) -> None:
 
 
 def _place(settings: CaptainSettings) -> Place:
-    _, is_file, path = (settings.database_url or "").partition("sqlite+aiosqlite:///")
     chosen = settings.workspace or settings.state / "workspace"
-    databases = (Path(path),) if is_file and path else ()
-    folder = prepared(chosen, settings.state, settings.discord_attachment_root, databases)
-    hidden = (settings.state, settings.discord_attachment_root, Path.cwd(), *databases)
-    return Place(folder, hidden, _runs_as(folder, settings.state))
+    folder = prepared(chosen, settings.state, settings.discord_attachment_root, settings.own_places)
+    return Place(folder, settings.own_places, _runs_as(folder, settings.state))
 
 
 def _runs_as(folder: Path, home: Path) -> tuple[int, int] | None:

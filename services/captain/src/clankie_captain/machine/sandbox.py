@@ -48,8 +48,8 @@ Walls = Callable[[Most, Mapping[str, int]], Mapping[str, tuple[str, ...]]]
 class Place:
     """Where commands work.
 
-    ``hidden`` are folders that no command may see; ``runs_as`` is the user and group that commands run as, where the
-    captain is root.
+    ``hidden`` is what no command may see; ``runs_as`` is the user and group that commands run as, where the captain is
+    root.
     """
 
     folder: Path
@@ -129,7 +129,7 @@ class Sandbox:
             return "program"
         if self._place.runs_as is not None and len(self._helpers) < len(HELPERS):
             return "user"
-        if any(each.resolve().is_relative_to(walls.SYSTEM) for each in self._place.hidden):
+        if any(each.resolve().is_relative_to(seen) for each in self._place.hidden for seen in walls.seen()):
             return "place"
         if self._gate is not None and self._python is None:
             return "python"

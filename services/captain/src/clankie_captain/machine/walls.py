@@ -73,6 +73,12 @@ def walls(most: Most, files: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
     }
 
 
+def seen() -> tuple[Path, ...]:
+    """What of the machine commands read, wherever links among it lead."""
+    linked, etc = (Path("/", each) for each in _LINKED), (Path("/etc", each) for each in _ETC)
+    return tuple(each.resolve() for each in (SYSTEM, *linked, *etc))
+
+
 def names() -> tuple[str, ...]:
     """The environment of a command: only what is named here."""
     named = {"PATH": PATH, "HOME": INSIDE, "USER": "clankie", "LANG": "C.UTF-8", "TERM": "dumb"}

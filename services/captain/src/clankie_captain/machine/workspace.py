@@ -112,15 +112,15 @@ class Workspace:
             os.fchown(file, *self._owner)
 
 
-def prepared(folder: Path, state: Path, attachments: Path, databases: tuple[Path, ...]) -> Path:
+def prepared(folder: Path, state: Path, attachments: Path, own: Sequence[Path]) -> Path:
     """The workspace, made where it is not there yet.
 
     Raises:
         ConfigurationError: It would hold, or lie among, what no tool may read.
     """
     root, home, shared = folder.expanduser().resolve(), state.resolve(), attachments.resolve()
-    if root == home or root in home.parents or any(root in each.resolve().parents for each in databases):
-        raise ConfigurationError("CLANKIE_WORKSPACE: the state folder lies in it; name a folder of its own")
+    if any(each.is_relative_to(root) for each in (home, *(each.resolve() for each in own))):
+        raise ConfigurationError("CLANKIE_WORKSPACE: what is the captain's own lies in it; name a folder of its own")
     if home in root.parents and root.relative_to(home).parts[0] != "workspace":
         raise ConfigurationError("CLANKIE_WORKSPACE: lies among the captain's own files; name a folder of its own")
     if root == shared or root in shared.parents or shared in root.parents:
