@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from clankie_settings.clock import SystemClock
+from tests.soak.premises import WINDOW
 from tests.soak.soak import CAUGHT_UP, Plan, soak
 from tests.soak.table import table
 from tests.soak.together import SoakError
@@ -33,7 +34,7 @@ def main() -> int:
         help="ask for what no bridge heard as well",
     )
     parser.add_argument("--keep", type=Path, default=None, help="a new folder to leave everything in")
-    parser.add_argument("--window", type=int, default=None, help="the model's window in tokens; a small one compacts")
+    parser.add_argument("--window", type=int, default=WINDOW, help=f"the model's window in tokens ({WINDOW})")
     given = parser.parse_args()
     plan = Plan(
         seed=given.seed or secrets.token_hex(4),

@@ -39,6 +39,8 @@ class Facts:
         conflicts: Other words were handed over under the ids of settled deliveries.
         store: The database's promises, read back.
         caught_up: Whether what was said while no bridge listened has to be answered as well. Source: ING-9.
+        looped: The rooms, by Discord id, that think in one loop for each grant.
+        granted: Who has a grant of their own, by the sender's id; everybody else has the same.
         cards_swept: Whether a card that a killed bridge left has to be gone as well. Source: ROOM-4.
     """
 
@@ -51,6 +53,8 @@ class Facts:
     conflicts: Probe = field(default_factory=Probe)
     store: Probe = field(default_factory=Probe)
     caught_up: bool = True
+    looped: frozenset[str] = frozenset()
+    granted: frozenset[str] = frozenset()
     cards_swept: bool = True
 
     def deliveries(self) -> dict[str, DeliveryRow]:

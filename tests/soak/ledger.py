@@ -20,7 +20,7 @@ class Said:
     Attributes:
         id: Its Discord id, which is its delivery's id as well.
         room: The Discord id of the room.
-        mark: A word that no other message holds.
+        mark: A word that no other message holds; ``worded`` gives it a number more with each edit.
         addressed: Whether it called him.
         at: When, on the clock of elapsed time.
     """
@@ -45,11 +45,20 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that reached the model: the messages that stand in it since its last answer, and how it ended."""
+    """A request that reached the model.
+
+    Attributes:
+        heard: The messages that stand in it since its last answer; none where it asks for notes.
+        state: How it ended.
+        shown: All messages that stand in it as heard, in their order, as often as they do.
+        notes: The key of the notes that it begins with.
+    """
 
     heard: frozenset[str]
     state: str
     refused: str = ""
+    shown: tuple[str, ...] = ()
+    notes: str | None = None
 
 
 @dataclass(slots=True)
@@ -58,6 +67,9 @@ class Ledger:
 
     Attributes:
         said: By message id.
+        edits: How often the author changed a message, by its id; told before Discord was.
+        deleted: The messages that their authors took away; told before Discord was.
+        read: The marks under which the model was shown each message, by its id, in the order of their coming.
         sent: By message id.
         posts: Requests to post that Discord got, answered or not.
         faults: How often each trouble was made.
@@ -67,10 +79,14 @@ class Ledger:
         samples: How often the lanes were looked at.
         torn: What was seen amiss in a lane while it was at work.
         epochs: The highest epoch seen of each lane.
+        begins: Where the history of each lane began last.
         glance: How the lanes stood last.
     """
 
     said: dict[str, Said] = field(default_factory=dict[str, Said])
+    edits: Counter[str] = field(default_factory=Counter[str])
+    deleted: set[str] = field(default_factory=set[str])
+    read: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     sent: dict[str, Sent] = field(default_factory=dict[str, Sent])
     posts: int = 0
     asked: list[Asked] = field(default_factory=list[Asked])
@@ -81,6 +97,7 @@ class Ledger:
     samples: int = 0
     torn: list[str] = field(default_factory=list[str])
     epochs: dict[str, int] = field(default_factory=dict[str, int])
+    begins: dict[str, int] = field(default_factory=dict[str, int])
     glance: Glance | None = None
 
     @property
@@ -88,13 +105,17 @@ class Ledger:
         """The deliveries that the captain has."""
         return frozenset() if self.glance is None else self.glance.ids
 
+    def waits(self, message: str) -> bool:
+        """Whether the captain has a message and had no result for it when it was looked at last."""
+        return self.glance is not None and message in self.glance.unsettled
+
     def pending(self, since: timedelta) -> int:
         """How much is under way: open deliveries, and what was said since then and is none yet."""
         known, recent = self.known, 0
         for each in reversed(self.said.values()):
             if each.at < since:
                 break
-            recent += each.addressed and each.id not in known
+            recent += each.addressed and each.id not in known and each.id not in self.deleted
         return recent + (0 if self.glance is None else self.glance.open)
 
     def answered(self, delivery: str, answer: Json) -> None:
@@ -122,5 +143,18 @@ class Ledger:
                 self.torn.append(f"{lane.id}: the lane's live run is {lane.live_run}, runs without end are {mine}")
             if lane.epoch < self.epochs.get(lane.id, 0):
                 self.torn.append(f"{lane.id}: epoch {lane.epoch} after {self.epochs[lane.id]}")
-            self.epochs[lane.id] = lane.epoch
+            if lane.history_from < self.begins.get(lane.id, 0):
+                self.torn.append(f"{lane.id}: begins at {lane.history_from} after {self.begins[lane.id]}")
+            self.epochs[lane.id], self.begins[lane.id] = lane.epoch, lane.history_from
         self.torn += [f"{lane}: runs {runs} of a lane that is not there" for lane, runs in live.items()]
+
+    def shown(self, message: str, mark: str) -> None:
+        """Note the words under which a message was shown to the model."""
+        marks = self.read.setdefault(message, [])
+        if mark not in marks:
+            marks.append(mark)
+
+
+def worded(mark: str, edits: int) -> str:
+    """The mark of a message's words after so many edits."""
+    return f"{mark}v{edits}" if edits else mark

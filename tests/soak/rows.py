@@ -1,26 +1,31 @@
 """What the captain's database holds, read beside the captain and without disturbing it."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 Json = dict[str, Any]
 
 OPEN_RESULT = ("queued", "steer", "heard", "live")
 """States of a delivery that has no result yet."""
 
+NOTES_KEY: Final = re.compile(r"<<<notes-(\w+) from=yourself")
+"""How notes open, whoever shows them. Source: CTX-7."""
+
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:
-    """A lane: how often it changed hands, and the run that owns it now."""
+    """A lane: how often it changed hands, the run that owns it now, and the entry at which its history begins."""
 
     id: str
     epoch: int
     live_run: str | None
+    history_from: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,20 @@ class ActionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryRow:
+    """A line of a lane's log.
+
+    ``told`` is the delivery that was heard, the key of notes, or how a compaction ended as JSON; else empty.
+    """
+
+    lane: str
+    seq: int
+    run: str
+    kind: str
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """Everything at one instant; ``heard`` counts the lane log's lines by delivery, ``said`` by run."""
 
@@ -94,6 +113,7 @@ class Rows:
     deliveries: tuple[DeliveryRow, ...] = ()
     receipts: tuple[ReceiptRow, ...] = ()
     actions: tuple[ActionRow, ...] = ()
+    entries: tuple[EntryRow, ...] = ()
     heard: dict[str, int] = field(default_factory=dict[str, int])
     said: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -104,15 +124,21 @@ class Glance:
 
     Attributes:
         ids: The deliveries that were accepted.
+        unsettled: Those that have no result yet.
         settled: Those that were settled last.
     """
 
     lanes: tuple[LaneRow, ...]
     live: tuple[tuple[str, str], ...]
     ids: frozenset[str]
-    open: int
+    unsettled: frozenset[str]
     owed: int
     settled: tuple[str, ...]
+
+    @property
+    def open(self) -> int:
+        """How many deliveries have no result yet."""
+        return len(self.unsettled)
 
     @property
     def known(self) -> int:
@@ -131,26 +157,28 @@ class Store:
         try:
             with closing(self._opened()) as store:
                 store.execute("BEGIN")
-                lanes = tuple(LaneRow(*row) for row in store.execute("SELECT id, epoch, live_run FROM lane"))
+                lanes = tuple(_lanes(store))
                 live = tuple(store.execute("SELECT lane, id FROM run WHERE settled_at IS NULL"))
                 ids = frozenset(row[0] for row in store.execute("SELECT id FROM delivery WHERE presence = 'discord'"))
-                counted = store.execute("SELECT total(state != 'done'), total(owed) FROM delivery").fetchone()
+                unsettled = frozenset(row[0] for row in store.execute("SELECT id FROM delivery WHERE state != 'done'"))
+                (owed,) = store.execute("SELECT total(owed) FROM delivery").fetchone()
                 newest = store.execute("SELECT id FROM delivery WHERE state = 'done' ORDER BY settled_at DESC LIMIT 50")
                 settled = tuple(row[0] for row in newest)
         except sqlite3.OperationalError:
             return None
-        return Glance(lanes, live, ids, int(counted[0]), int(counted[1]), settled)
+        return Glance(lanes, live, ids, unsettled, int(owed), settled)
 
     def everything(self) -> Rows:
         """All rows that the invariants speak of."""
         with closing(self._opened()) as store:
             store.execute("BEGIN")
             return Rows(
-                tuple(LaneRow(*row) for row in store.execute("SELECT id, epoch, live_run FROM lane")),
+                tuple(_lanes(store)),
                 tuple(_runs(store)),
                 tuple(_deliveries(store)),
                 tuple(_receipts(store)),
                 tuple(_actions(store)),
+                tuple(_entries(store)),
                 _counted(store, "SELECT json_extract(payload, '$.delivery_id') FROM entry WHERE kind = 'heard'"),
                 _counted(store, "SELECT run FROM entry WHERE kind = 'said'"),
             )
@@ -171,6 +199,10 @@ class Store:
 
     def _opened(self) -> sqlite3.Connection:
         return sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=5)
+
+
+def _lanes(store: sqlite3.Connection) -> Iterator[LaneRow]:
+    return (LaneRow(*row) for row in store.execute("SELECT id, epoch, live_run, history_from FROM lane"))
 
 
 def _runs(store: sqlite3.Connection) -> Iterator[RunRow]:
@@ -197,6 +229,17 @@ def _actions(store: sqlite3.Connection) -> Iterator[ActionRow]:
     found = store.execute("SELECT id, delivery, name, payload, state, message_id, code FROM action")
     for id_, delivery, name, payload, state, message_id, code in found:
         yield ActionRow(id_, delivery, name, str(json.loads(payload).get("text", "")), state, message_id, code)
+
+
+def _entries(store: sqlite3.Connection) -> Iterator[EntryRow]:
+    found = store.execute(
+        "SELECT lane, seq, run, kind, CASE kind WHEN 'heard' THEN json_extract(payload, '$.delivery_id') "
+        "WHEN 'request' THEN '' ELSE payload END FROM entry "
+        "WHERE kind IN ('heard', 'request', 'notes', 'compaction') ORDER BY lane, seq"
+    )
+    for lane, seq, run, kind, told in found:
+        key = NOTES_KEY.search(told) if kind == "notes" else None
+        yield EntryRow(lane, seq, run, kind, told if key is None else key[1])
 
 
 def _counted(store: sqlite3.Connection, query: str) -> dict[str, int]:

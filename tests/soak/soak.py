@@ -1,29 +1,26 @@
 """The soak itself: a house in which people talk while everything breaks, and the judgement when it is quiet again."""
 
 import asyncio
-import os
 import random
-import sys
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 from clankie_bridge.core.card import is_card
 from clankie_settings.clock import Clock, SystemClock
-from tests.soak import probes, standstill, troubles
+from tests.soak import premises, probes, standstill, troubles
 from tests.soak.crossing import Crossing
 from tests.soak.facts import Check, Facts, Probe
 from tests.soak.household import COMMANDS, SERVICES, Household, Service
 from tests.soak.ledger import Ledger
 from tests.soak.outside import INVARIANTS
+from tests.soak.premises import GRANTED, WINDOW
 from tests.soak.rows import Store
-from tests.soak.speakers import GIVEN_UP, PEOPLE, Place, Speaker, opened_places
+from tests.soak.speakers import GIVEN_UP, PEOPLE, Place, Speaker
 from tests.soak.together import SoakError, together
 from tests.soak.troubles import Deck, Patient
 from tests.soak.witness import Witness
-from tests.system.house import House, bare_house
 
 Say = Callable[[str], None]
 
@@ -36,7 +33,7 @@ CAUGHT_UP = True
 CARDS_SWEPT = True
 """Whether every card that a killed bridge left must be gone. Source: ROOM-4."""
 
-START_WITHIN = timedelta(seconds=40)
+START_WITHIN = timedelta(seconds=120)
 TELL_EVERY = timedelta(seconds=5)
 _LOOK = timedelta(milliseconds=200)
 _CARDS = timedelta(seconds=2)
@@ -76,7 +73,7 @@ class Plan:
     work: tuple[int, int] = (10, 60)
     caught_up: bool = CAUGHT_UP
     asked: int = 300
-    window: int | None = None
+    window: int = WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +96,24 @@ async def soak(plan: Plan, folder: Path, say: Say) -> Report:
         SoakError: The house did not even come up, or stood still before everything had settled.
     """
     clock = SystemClock()
-    async with _house(folder, plan) as (house, crossing):
+    async with premises.opened(folder, plan.window, plan.pace) as place:
+        house = place.house
         ledger, store = Ledger(), Store(house.state / "captain.db")
         household = Household(house, plan.commands, clock)
         witness = Witness(house, store, ledger, random.Random(f"{plan.seed}:witness"), clock)
-        places = await opened_places(house.stage)
         async with together(household.keep(each) for each in SERVICES):
             for each in SERVICES:
                 if not await household.ready(each, START_WITHIN):
                     raise SoakError(f"the {each} did not start: {household.ends or house.output}")
             async with together([witness.look(), witness.read(), witness.ask()]):
-                storm = _Storm(plan, household, crossing, places, ledger, store, clock, say)
+                storm = _Storm(plan, household, place.crossing, place.places, ledger, store, clock, say)
                 await storm.greet()
                 await storm.blow()
                 await storm.calm()
             await witness.read_once()
             lines = [f"{name}: {line}" for name, line in household.lines()]
             (folder / "services.log").write_text("\n".join(lines), "utf-8")
-            facts = await _found(plan, household, store, witness, ledger)
+            facts = await _found(plan, household, store, witness, ledger, place.looped)
     return Report(tuple(each(facts) for each in INVARIANTS), facts)
 
 
@@ -135,11 +132,14 @@ class _Storm:
 
     async def greet(self) -> None:
         """One word in every room before anything breaks, so that the captain knows them all."""
-        speakers = self._speakers()
+        await self._say_everywhere("greeting")
+        if not await self._until(lambda: self._known() >= len(self.places), START_WITHIN, "greeting"):
+            raise SoakError(f"nobody was heard in time\n{await self._story()}")
+
+    async def _say_everywhere(self, scene: str) -> None:
+        speakers = self._speakers(scene)
         for place in self.places:
             await speakers[place.people[0]].say(place, "plain")
-        if not await self._until(lambda: self._known() >= len(self.places), self.plan.patience, "greeting"):
-            raise SoakError(f"nobody was heard in time\n{await self._story()}")
 
     async def blow(self) -> None:
         """Talk and trouble until there are enough deliveries and everything broke once."""
@@ -171,7 +171,9 @@ class _Storm:
         return (factor * shortest, factor * longest)
 
     async def calm(self) -> None:
-        """Nothing new breaks; wait until nothing is open any more, with services that live.
+        """Nothing new breaks; a last word in every room, and a wait until nothing is open any more.
+
+        The last words stand behind whatever was changed or taken away: where they are known, that was looked at.
 
         Raises:
             SoakError: A service is not back in time, or nothing moves any more.
@@ -180,6 +182,7 @@ class _Storm:
         await house.stage.call("clear_faults")
         self.crossing.deaf = 0
         self.say("no more words and no more trouble; waiting until everything has settled")
+        await self._say_everywhere("parting")
         for each in SERVICES:
             if not await self.household.ready(each, over - self.clock.elapsed()) and not self.household.ends:
                 raise SoakError(f"the {each} is not back in time\n{await self._story()}")
@@ -197,14 +200,15 @@ class _Storm:
 
     def _settled(self) -> bool:
         glance = self.ledger.glance
-        if glance is None or glance.open or glance.owed:
+        if glance is None or glance.open or glance.owed or glance.live:
             return False
         if not self.plan.caught_up:
             return True
         return all(each in self.ledger.known for each in self._called())
 
     def _called(self) -> list[str]:
-        return [each.id for each in self.ledger.said.values() if each.addressed]
+        ledger = self.ledger
+        return [each.id for each in ledger.said.values() if each.addressed and each.id not in ledger.deleted]
 
     def _known(self) -> int:
         return 0 if self.ledger.glance is None else self.ledger.glance.known
@@ -245,7 +249,7 @@ class _Storm:
             f"{self.household.starts['bridge']} bridges"
         )
 
-    def _speakers(self, scene: str = "greeting") -> dict[str, Speaker]:
+    def _speakers(self, scene: str) -> dict[str, Speaker]:
         house, seed = self.household.house, f"{self.plan.seed}:{scene}"
         given_up = timedelta(days=1) if self.plan.caught_up else GIVEN_UP
         return {
@@ -270,7 +274,9 @@ class _Storm:
         return {name: Deck(kinds[name], dice(f"{name}:deck"), self.ledger) for name in wanted}
 
 
-async def _found(plan: Plan, household: Household, store: Store, witness: Witness, ledger: Ledger) -> Facts:
+async def _found(
+    plan: Plan, household: Household, store: Store, witness: Witness, ledger: Ledger, looped: frozenset[str]
+) -> Facts:
     house = household.house
     rows = await asyncio.to_thread(store.everything)
     done = [each.id for each in rows.deliveries if each.state == "done"]
@@ -285,24 +291,17 @@ async def _found(plan: Plan, household: Household, store: Store, witness: Witnes
     await household.kill("captain", timedelta(hours=1))
     still = await probes.settings_of(store.path)
     promised = Probe(alive.tried + still.tried, alive.wrong + still.wrong)
-    return Facts(ledger, rows, posted, starts, ends, faults, conflicts, promised, plan.caught_up, CARDS_SWEPT)
-
-
-@asynccontextmanager
-async def _house(folder: Path, plan: Plan) -> AsyncGenerator[tuple[House, Crossing]]:
-    """A stage, and settings by which the bridge finds the captain over the crossing alone."""
-    # What is started here is what is imported here.
-    settings = {
-        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
-        "CLANKIE_ACTOR_MESSAGES": "1000000",
-        "CLANKIE_STALL_SECONDS": "12",
-    }
-    if plan.window is not None:
-        settings["CLANKIE_MODEL_WINDOW"] = str(plan.window)
-    async with bare_house(folder, **settings) as house:
-        port = house.captain.base_url.port or 0
-        async with Crossing.open(port) as crossing:
-            house.env["CLANKIE_CAPTAIN_BIND"] = f"127.0.0.1:{port}"
-            house.env["CLANKIE_CAPTAIN_URL"] = f"http://127.0.0.1:{crossing.port}"
-            await house.provider.habits(pace=plan.pace)
-            yield house, crossing
+    return Facts(
+        ledger,
+        rows,
+        posted,
+        starts,
+        ends,
+        faults,
+        conflicts,
+        promised,
+        caught_up=plan.caught_up,
+        looped=looped,
+        granted=GRANTED,
+        cards_swept=CARDS_SWEPT,
+    )

@@ -1,7 +1,10 @@
 """The soak's outcome for a reader."""
 
+from collections import Counter
 from collections.abc import Iterator
 
+from tests.soak.facts import Facts
+from tests.soak.hearing import is_loop, withdrawn
 from tests.soak.soak import Report
 
 SHOWN = 5
@@ -18,22 +21,36 @@ def table(report: Report) -> str:
 
 def _summary(report: Report) -> Iterator[str]:
     facts = report.facts
-    outcomes: dict[str, int] = {}
+    outcomes = dict[str, int]()
     for each in facts.rows.deliveries:
         outcomes[each.outcome or "open"] = outcomes.get(each.outcome or "open", 0) + 1
     ended = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
-    missed = sum(each.addressed and each.id not in facts.deliveries() for each in facts.ledger.said.values())
+    deliveries, deleted = facts.deliveries(), facts.ledger.deleted
+    unknown = [each.id for each in facts.ledger.said.values() if each.addressed and each.id not in deliveries]
+    missed = sum(each not in deleted for each in unknown)
     taken = sum(run.attempt - 1 for run in facts.rows.runs)
     yield f"{len(facts.rows.deliveries)} deliveries: {ended}"
     yield f"{len(facts.ledger.said)} messages said, {missed} that called him were never handed over"
-    noted = sum(run.kind != "turn" for run in facts.rows.runs)
+    yield from _changes(facts, len(unknown) - missed)
+    noted = Counter(run.outcome or "open" for run in facts.rows.runs if run.kind == "compaction")
+    looped = sum(run.kind == "turn" and is_loop(run.lane) for run in facts.rows.runs)
     yield (
-        f"{len(facts.rows.runs) - noted} runs, {noted} compactions, {taken} takeovers, "
+        f"{len(facts.rows.runs) - noted.total()} runs, {looped} of them in loops, {taken} takeovers, "
         f"{len(facts.posted)} messages of his in the rooms"
     )
+    yield f"{noted.total()} compactions: {', '.join(f'{count} {name}' for name, count in sorted(noted.items()))}"
     yield f"{sum(facts.ledger.faults.values())} troubles:"
     for name, count in sorted(facts.ledger.faults.items()):
         yield f"  {count:>4} x {name}"
+
+
+def _changes(facts: Facts, never: int) -> Iterator[str]:
+    """What became of edits and deletions."""
+    ledger, read = facts.ledger, facts.ledger.read
+    new = sum(read.get(each, [])[-1:] not in ([], [ledger.said[each].mark]) for each in ledger.edits)
+    back = sum(1 for _ in withdrawn(facts))
+    yield f"{ledger.edits.total()} edits of {len(ledger.edits)} messages, {new} of which he heard as they were edited"
+    yield f"{len(ledger.deleted)} messages taken away: {never} were never handed over, {back} were withdrawn"
 
 
 def _violations(report: Report) -> Iterator[str]:

@@ -18,6 +18,8 @@ LANE = "rooms/discord:1:2"
 ROOM = "2"
 FAILED = FailureCode.CAPTAIN_MODEL_FAILED
 
+MINE = (*invariants.INSIDE, *outside.OUTSIDE)
+
 Doctor = Callable[[Facts], Facts]
 
 
@@ -45,7 +47,7 @@ def sound() -> Facts:
         ledger.answered(each.id, each.result or {})
         ledger.answered(each.id, each.result or {})
     lanes = (LaneRow(LANE, 4, None),)
-    ledger.looked(Glance(lanes, (), frozenset(), 0, 0, ()))
+    ledger.looked(Glance(lanes, (), frozenset(), frozenset(), 0, ()))
     rows = Rows(
         lanes=lanes,
         runs=(
@@ -103,7 +105,7 @@ def result(delivery_id: str, **result: object) -> dict[str, object]:
 
 
 def looked(live: tuple[tuple[str, str], ...], epoch: int = 4) -> Doctor:
-    glance = Glance((LaneRow(LANE, epoch, None),), live, frozenset(), 0, 0, ())
+    glance = Glance((LaneRow(LANE, epoch, None),), live, frozenset(), frozenset(), 0, ())
     return of_ledger(lambda ledger: ledger.looked(glance))
 
 
@@ -188,6 +190,10 @@ FAULTS: dict[str, tuple[Invariant, Doctor]] = {
         outside.replies_are_there,
         lambda facts: replace(facts, posted=(replace(facts.posted[0], room="3"), *facts.posted[1:])),
     ),
+    "a reply to nobody, although its message is there": (
+        outside.replies_are_there,
+        lambda facts: replace(facts, posted=(replace(facts.posted[0], answers=None), *facts.posted[1:])),
+    ),
     "a reply before an earlier one": (
         outside.replies_keep_their_order,
         of_rows(receipts=(ReceiptRow("10", 1, 1, "91", None), ReceiptRow("12", 1, 1, "90", None))),
@@ -207,7 +213,7 @@ FAULTS: dict[str, tuple[Invariant, Doctor]] = {
 }
 
 
-@pytest.mark.parametrize("invariant", outside.INVARIANTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("invariant", MINE, ids=lambda each: each.__name__)
 def test_a_sound_house_passes(invariant: Invariant) -> None:
     found = invariant(sound())
     assert found.violations == ()
@@ -220,7 +226,14 @@ def test_a_fault_is_seen_by_the_invariant_that_is_there_for_it(invariant: Invari
 
 
 def test_each_invariant_is_shown_to_see_something() -> None:
-    assert {invariant for invariant, _ in FAULTS.values()} == {*outside.INVARIANTS}
+    assert {invariant for invariant, _ in FAULTS.values()} == {*MINE}
+
+
+def test_a_reply_stands_by_itself_where_its_message_was_taken_away() -> None:
+    _, doctor = FAULTS["a reply to nobody, although its message is there"]
+    facts = doctor(sound())
+    facts.ledger.deleted.add("10")
+    assert outside.replies_are_there(facts).violations == ()
 
 
 def test_what_no_bridge_heard_is_let_go_where_nobody_asks_for_it() -> None:

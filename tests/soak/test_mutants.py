@@ -10,7 +10,7 @@ from tests.soak.trials import TRIALS, Verdict
 
 
 @pytest.mark.system
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("trial", TRIALS.values(), ids=TRIALS.keys())
 def test_a_mutant_is_caught(trial: Callable[[Path, Callable[[str], None]], Verdict], tmp_path: Path) -> None:
     verdict = trial(tmp_path, print)

@@ -23,7 +23,7 @@ TESTS_FAILED: Final = 1
 WORKING: Final = 3
 """Replies by which a mutant shows that it works but for what was taken away."""
 
-TRIAL_S: Final = 100.0
+TRIAL_S: Final = 250.0
 """How long the direct test may take, in seconds."""
 
 
@@ -58,7 +58,7 @@ def with_torn_settle(folder: Path, say: Say) -> Verdict:
     plan = Plan(
         "torn-settle",
         deliveries=60,
-        most=timedelta(seconds=40),
+        most=timedelta(seconds=100),
         patience=timedelta(seconds=8),
         pace=0.1,
         kinds=(),
@@ -73,8 +73,8 @@ def without_nonce(folder: Path, say: Say) -> Verdict:
     plan = Plan(
         "no-nonce",
         deliveries=20,
-        most=timedelta(seconds=40),
-        patience=timedelta(seconds=20),
+        most=timedelta(seconds=100),
+        patience=timedelta(seconds=60),
         pace=0.1,
         wrong_s=(0.05, 0.4),
         kinds=("discord",),

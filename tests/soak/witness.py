@@ -13,7 +13,7 @@ from clankie_settings.clock import Clock
 from clankie_stage.provider.hearing import since_answer, text_of
 from clankie_stage.provider.records import Record
 from tests.soak.ledger import Asked, Json, Ledger, Sent
-from tests.soak.rows import Store
+from tests.soak.rows import NOTES_KEY, Store
 from tests.system.house import House
 
 LOOK_EVERY: Final = timedelta(milliseconds=400)
@@ -23,8 +23,17 @@ READ_EVERY: Final = timedelta(seconds=1)
 REPEATED: Final = 0.3
 """How often the witness hands a delivery over again instead of asking for it."""
 
-HEARD_ID: Final = re.compile(r'^<<<heard-\S+ from="(?:[^"\\]|\\.)*" id=(\S+)$', re.MULTILINE)
-"""The line that opens a message in a prompt. Source: CTX-4."""
+HEARD: Final = re.compile(
+    r'^<<<heard-(?P<key>\S+) from="(?:[^"\\]|\\.)*" id=(?P<id>\S+)\n(?P<words>.*?)^(?P=key)>>>$',
+    re.MULTILINE | re.DOTALL,
+)
+"""A message in a prompt. Source: CTX-4."""
+
+MARK: Final = re.compile(r"\bw\d+x\d+(?:v\d+)?\b")
+"""The mark of a message's words, as they are after its edits."""
+
+RECORD: Final = "<<<record-"
+"""How a request opens that asks for notes."""
 
 _POSTS: Final[Json] = {"kind": "rest", "method": "POST", "path": "/channels/*/messages"}
 
@@ -95,7 +104,21 @@ class Witness:
             if record.state == "open":
                 break
             self._asked_read = record.index + 1
-            self._ledger.asked.append(Asked(heard_by(record), record.state, record.refused))
+            self._note_request(record)
+
+    def _note_request(self, record: Record) -> None:
+        texts = [text_of(each) for each in record.messages if each.get("role") == "user"]
+        if texts and texts[-1].startswith(RECORD):
+            # What is put into notes answers nobody.
+            self._ledger.asked.append(Asked(frozenset(), record.state, record.refused))
+            return
+        blocks = [block for text in texts for block in HEARD.finditer(text)]
+        for block in blocks:
+            if (mark := MARK.search(block["words"])) is not None:
+                self._ledger.shown(block["id"], mark[0])
+        shown = tuple(block["id"] for block in blocks)
+        notes = next((found[1] for text in texts for found in NOTES_KEY.finditer(text)), None)
+        self._ledger.asked.append(Asked(heard_by(record), record.state, record.refused, shown, notes))
 
     def _note_post(self, what: Json) -> None:
         self._ledger.posts += 1
@@ -110,4 +133,4 @@ class Witness:
 def heard_by(record: Record) -> frozenset[str]:
     """The ids of the messages that stand in a request since the model's last answer."""
     fresh = since_answer(record.messages)
-    return frozenset(found for message in fresh for found in HEARD_ID.findall(text_of(message)))
+    return frozenset(found["id"] for message in fresh for found in HEARD.finditer(text_of(message)))
