@@ -20,7 +20,16 @@ from typing import TextIO
 PR_SET_PDEATHSIG = 1
 """Number of the call by which a Linux process asks for a signal at its parent's death. Source: prctl(2)."""
 
-SERVICES = ("clankie_captain.__main__", "clankie_bridge.__main__", "clankie_stage.__main__", "clankie_cli.__main__")
+SERVICES = (
+    "clankie_captain.__main__",
+    "clankie_bridge.__main__",
+    "clankie_stage.__main__",
+    "clankie_cli.__main__",
+    # What a captain imports once its settings name a model: most of its start.
+    "clankie_captain.agent.openai_chat",
+    "clankie_captain.agent.openai_transform",
+    "genai_prices.data",
+)
 
 
 def fork(
