@@ -20,7 +20,7 @@ from clankie_stage.discord.changes import Changes
 from clankie_stage.discord.scenery import ANN_ID, BOB_ID, GUILD_ID, OWNER_ID
 from tests.bridge.loopback_captain import TOKEN, LoopbackCaptain
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class KeptLog:
@@ -75,6 +75,18 @@ class RunningBridge:
 
     def evidence(self) -> list[tuple[str, str]]:
         return [(line["message_id"], line["event"]) for line in self.records()]
+
+    def outcome(self, message_id: str) -> list[str]:
+        return [event for subject, event in self.evidence() if subject == message_id]
+
+    async def until_outcome(self, message_id: str, *events: str) -> None:
+        """Wait until evidence tells this of a message; a bridge that ends waits for nobody's result."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while self.outcome(message_id) != [*events]:  # noqa: ASYNC110 -- a file announces nothing
+                    await asyncio.sleep(0)
+        except TimeoutError:
+            assert self.outcome(message_id) == [*events]
 
 
 StartBridge = Callable[..., Any]

@@ -22,7 +22,7 @@ from clankie_settings.wire.version import WIRE_HEADER, WIRE_VERSION
 from clankie_stage.discord.changes import Changes
 
 TOKEN = "a-token-of-the-presence"
-PATIENCE_S = 15.0
+PATIENCE_S = 60.0
 
 Settled = Replied | Absorbed | Silent | Failed
 Think = Callable[[Trigger], Settled | None]

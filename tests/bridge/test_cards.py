@@ -1,7 +1,10 @@
 """The tool-activity card of a turn, and reactions."""
 
+from datetime import timedelta
+
 import pytest
 
+from clankie_bridge.core import card
 from clankie_settings.schema import RoomSettings
 from clankie_settings.wire.action import Clear, React, Speak, ToolActivity
 from clankie_settings.wire.failure import FailureCode
@@ -140,11 +143,12 @@ async def test_a_card_whose_answer_was_lost_is_one_message_and_goes(
 
 @pytest.mark.requirement("ROOM-4")
 async def test_quick_work_and_a_room_without_cards_show_none(
-    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(card, "FIRST_AFTER", timedelta(hours=1))
     await start(rooms={f"{GUILD_ID}:{GENERAL_ID}": RoomSettings(card=False)})
     said = await at_work(stage, captain)
-    captain.act(working(said, elapsed_s=60, web=1))
+    captain.act(working(said, elapsed_s=7_200, web=1))
     quick = stage.control.say("Ann", "Clankie, quick", room="random")["id"]
     await captain.until_turns(2)
     captain.act(working(quick, elapsed_s=0, web=1))

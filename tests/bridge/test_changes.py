@@ -4,15 +4,11 @@ import pytest
 
 from clankie_settings.wire.problem import Problem
 from clankie_stage.app import Stage
-from tests.bridge.conftest import RunningBridge, StartBridge
-from tests.bridge.loopback_captain import LoopbackCaptain, echo, silent
+from tests.bridge.conftest import StartBridge
+from tests.bridge.loopback_captain import PATIENCE_S, LoopbackCaptain, echo, silent
 
 POST = {"kind": "rest", "method": "POST", "path": "/channels/*/messages"}
 PREVIEW = [{"type": "link", "url": "https://example.test", "title": "A page"}]
-
-
-def outcome(bridge: RunningBridge, message_id: str) -> list[str]:
-    return [event for subject, event in bridge.evidence() if subject == message_id]
 
 
 def calls(captain: LoopbackCaptain, method: str) -> list[str]:
@@ -24,7 +20,7 @@ async def settled(stage: Stage, captain: LoopbackCaptain) -> None:
     captain.think = lambda trigger: silent(trigger.delivery_id)
     last = stage.control.say("Bob", "Clankie, last")["id"]
     await captain.until_asked("POST /v1/turns", captain.asked.count("POST /v1/turns") + 1)
-    await captain.changes.until(lambda: last in captain.turns, 15.0)
+    await captain.changes.until(lambda: last in captain.turns, PATIENCE_S)
 
 
 @pytest.mark.requirement("ING-7", "ING-5")
@@ -45,7 +41,7 @@ async def test_an_edit_replaces_the_words_while_the_turn_is_queued(
     assert [each.body for each in captain.turns[said].edits] == ["Clankie, buy milk"]
     assert len(calls(captain, "PATCH")) == 1
     await bridge.ended()
-    assert outcome(bridge, said) == ["accepted", "accepted"]
+    assert bridge.outcome(said) == ["accepted", "accepted"]
 
 
 @pytest.mark.requirement("ING-7")
@@ -84,8 +80,7 @@ async def test_a_deletion_withdraws_a_queued_turn(
         stage.control.delete(said)
     await captain.until_asked(f"DELETE /v1/turns/{said}")
     await settled(stage, captain)
-    await bridge.ended()
-    assert outcome(bridge, said) == ["accepted", "withdrawn"]
+    await bridge.until_outcome(said, "accepted", "withdrawn")
     assert not stage.control.recorded(POST)
 
 
@@ -135,7 +130,7 @@ async def test_what_was_not_handed_over_yet_is_changed_or_dropped_here(
         "Clankie, second",
     ]
     assert not calls(captain, "PATCH")
-    assert outcome(bridge, deleted) == ["withdrawn"]
+    assert bridge.outcome(deleted) == ["withdrawn"]
 
 
 @pytest.mark.requirement("ING-7")
@@ -157,7 +152,7 @@ async def test_a_message_deleted_on_its_way_to_a_captain_that_is_down_is_never_h
     await captain.until_receipts(last)
     await bridge.ended()
     assert list(captain.turns) == [first, last]
-    assert outcome(bridge, deleted) == ["withdrawn"]
+    assert bridge.outcome(deleted) == ["withdrawn"]
 
 
 @pytest.mark.requirement("ING-7")
@@ -176,5 +171,5 @@ async def test_a_message_deleted_while_the_captain_has_no_space_left_is_not_aske
     captain.refuse = None
     await captain.until_receipts(stage.control.say("Bob", "Clankie, and me?")["id"])
     await bridge.ended()
-    assert outcome(bridge, said) == ["withdrawn"]
+    assert bridge.outcome(said) == ["withdrawn"]
     assert not calls(captain, "DELETE")

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from clankie_bridge.core.commands import AWAY, DESCRIPTIONS, NOT_DONE, NOT_HERE
+from clankie_bridge.discord import interactions
 from clankie_settings.wire.problem import Problem
 from clankie_stage.app import Stage
+from clankie_stage.discord import interactions as stage_interactions
 from clankie_stage.discord.scenery import ANN_ID, BOB_ID, GENERAL_ID, GUILD_ID, THREAD_ID
 from clankie_stage.discord.world import Json
 from tests.bridge.conftest import RunningBridge, StartBridge
@@ -14,6 +16,13 @@ from tests.bridge.loopback_captain import LoopbackCaptain
 
 CALLBACK = "/interactions/*/*/callback"
 ORIGINAL = "/webhooks/*/*/messages/@original"
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is slow is no Discord that does not answer."""
+    monkeypatch.setattr(interactions, "PROMISE_WITHIN_S", 60.0)
+    monkeypatch.setattr(stage_interactions, "ANSWER_WITHIN_S", 600.0)
 
 
 async def registered(start: StartBridge, **changed: Any) -> RunningBridge:

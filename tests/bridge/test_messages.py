@@ -13,10 +13,6 @@ from tests.bridge.loopback_captain import LoopbackCaptain, absorbed, echo, faile
 REPLY = {"author": {"bot": True}}
 
 
-def outcome(bridge: RunningBridge, message_id: str) -> list[str]:
-    return [event for subject, event in bridge.evidence() if subject == message_id]
-
-
 @pytest.mark.requirement("ING-5")
 async def test_a_mention_is_handed_over_and_its_reply_posted(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
@@ -29,8 +25,7 @@ async def test_a_mention_is_handed_over_and_its_reply_posted(
     assert reply["content"] == "heard: hello @Clankie"
     assert reply["message_reference"]["message_id"] == said["id"]
     assert (receipt.part, receipt.of, receipt.message_id) == (1, 1, reply["id"])
-    await bridge.ended()
-    assert outcome(bridge, said["id"]) == ["accepted", "replied"]
+    await bridge.until_outcome(said["id"], "accepted", "replied")
 
 
 async def test_a_burst_is_handed_over_in_order_and_absorbed_where_the_captain_says_so(
@@ -44,13 +39,10 @@ async def test_a_burst_is_handed_over_in_order_and_absorbed_where_the_captain_sa
     captain.reply(said[0], "all three")
     captain.settle(said[1], absorbed(said[1], said[0]))
     captain.settle(said[2], absorbed(said[2], said[0]))
-    await captain.until_receipts(said[0])
+    await bridge.until_outcome(said[0], "accepted", "replied")
+    await bridge.until_outcome(said[1], "accepted", "absorbed")
+    await bridge.until_outcome(said[2], "accepted", "absorbed")
     await bridge.ended()
-    assert [outcome(bridge, each) for each in said] == [
-        ["accepted", "replied"],
-        ["accepted", "absorbed"],
-        ["accepted", "absorbed"],
-    ]
     assert len([each for each in stage.control.messages() if each["author"].get("bot")]) == 1
 
 
@@ -67,9 +59,9 @@ async def test_silence_and_a_failure_without_notice_post_nothing_and_are_evidenc
     captain.settle(second, failed(second, FailureCode.CAPTAIN_MODEL_FAILED))
     captain.think = echo
     await captain.until_receipts(stage.control.say("Ann", "Clankie, hello")["id"])
+    await bridge.until_outcome(first, "accepted", "silent")
+    await bridge.until_outcome(second, "accepted", "failed")
     await bridge.ended()
-    assert outcome(bridge, first) == ["accepted", "silent"]
-    assert outcome(bridge, second) == ["accepted", "failed"]
     assert len([each for each in stage.control.messages() if each["author"].get("bot")]) == 1
 
 
@@ -82,8 +74,7 @@ async def test_unaddressed_talk_is_buffered_and_comes_along_as_context(
     stage.control.say("Bob", "Clankie, what did Ann say?")
     (trigger,) = await captain.until_turns(1)
     assert [(each.message_id, each.body) for each in trigger.context] == [(talk, "nice weather")]
-    await bridge.ended()
-    assert outcome(bridge, talk) == ["buffered"]
+    await bridge.until_outcome(talk, "buffered")
 
 
 @pytest.mark.requirement("ING-3")
@@ -99,8 +90,9 @@ async def test_after_his_reply_he_reads_on_unaddressed(
     again: RunningBridge = await start()
     later = [stage.control.say("Ann", f"talk {number}")["id"] for number in range(6)]
     await captain.until_turns(6)
-    await again.ended()
-    assert [outcome(again, each) for each in later] == [["accepted", "silent"]] * 5 + [["buffered"]]
+    for each in later[:5]:
+        await again.until_outcome(each, "accepted", "silent")
+    await again.until_outcome(later[5], "buffered")
 
 
 @pytest.mark.requirement("ING-3")
@@ -176,8 +168,8 @@ async def test_the_first_refusal_of_a_guild_is_said_with_its_remedy(
     assert line["guild"] == GUILD_ID
     assert "CLANKIE_DISCORD_GUILDS" in line["remedy"]
     assert "CLANKIE_DISCORD_GUILDS" in bridge.log.of("no_guilds")[0]["remedy"]
-    await bridge.ended()
-    assert [outcome(bridge, each) for each in refused] == [["dropped"]] * 3
+    for each in refused:
+        await bridge.until_outcome(each, "dropped")
     assert len(bridge.log.of("not_admitted")) == 1
     assert not captain.turns
 
@@ -205,7 +197,7 @@ async def test_an_event_that_is_replayed_starts_nothing(
     last = stage.control.say("Ann", "Clankie, twice")["id"]
     await captain.until_receipts(last)
     await bridge.ended()
-    assert sorted(outcome(bridge, said)) == ["accepted", "deduplicated", "replied"]
+    assert sorted(bridge.outcome(said)) == ["accepted", "deduplicated", "replied"]
     assert len([each for each in stage.control.messages() if each["author"].get("bot")]) == 2
 
 

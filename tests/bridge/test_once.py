@@ -198,7 +198,7 @@ async def test_a_result_that_was_waited_for_over_an_outage_is_as_old_as_the_capt
 ) -> None:
     await start(reply_policy="all")
     said = stage.control.say("Ann", "hello all")["id"]
-    await captain.changes.until(lambda: f"GET /v1/turns/{said}" in captain.asked, 10)
+    await captain.until_asked(f"GET /v1/turns/{said}")
     await captain.down()
     captain.turns[said].accepted_at = datetime.now(UTC) - timedelta(minutes=20)
     captain.reply(said, "much later")

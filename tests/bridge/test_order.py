@@ -11,7 +11,7 @@ from clankie_settings.wire.action import TextUpdate
 from clankie_settings.wire.failure import FailureCode
 from clankie_stage.app import Stage
 from tests.bridge.conftest import StartBridge
-from tests.bridge.loopback_captain import LoopbackCaptain, Settled, absorbed, failed, replied, silent
+from tests.bridge.loopback_captain import PATIENCE_S, LoopbackCaptain, Settled, absorbed, failed, replied, silent
 
 OWED = "GET /v1/turns"
 
@@ -54,7 +54,7 @@ async def test_replies_stand_as_they_settled_though_the_later_are_heard_of_first
         captain.unheard.remove(said[each])
         await captain.changes.until(
             lambda each=each, before=before: captain.asked.count(OWED) > before or captain.turns[said[each]].receipts,
-            15,
+            PATIENCE_S,
         )
     captain.unheard.clear()
     for each in said:

@@ -13,7 +13,7 @@ from clankie_bridge.evidence import EvidenceFile
 from clankie_bridge.log import configured
 from clankie_bridge.ports import Happened
 from clankie_settings.clock import SystemClock
-from tests.bridge.conftest import KeptLog
+from tests.bridge.conftest import PATIENCE_S, KeptLog
 
 
 def lines(path: Path) -> list[dict[str, object]]:
@@ -86,7 +86,7 @@ async def test_lines_that_the_disk_did_not_take_are_written_by_themselves_once_i
     evidence.record(Happened.DROPPED, "1", "2")
     await log.until("evidence_unwritable")
     (tmp_path / "bridge").unlink()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not await asyncio.to_thread(path.exists) or not lines(path):
             pass
     life.cancel()

@@ -41,7 +41,7 @@ async def test_a_result_is_waited_for_over_a_captains_restart(
 ) -> None:
     await start()
     said = stage.control.say("Ann", "Clankie, think")["id"]
-    await captain.changes.until(lambda: f"GET /v1/turns/{said}" in captain.asked, 10)
+    await captain.until_asked(f"GET /v1/turns/{said}")
     await captain.down()
     captain.reply(said, "thought")
     await captain.up()
@@ -95,7 +95,7 @@ async def test_a_draining_captain_is_asked_again(stage: Stage, captain: Loopback
     await captain.until_turns(1)
     captain.draining = True
     said = stage.control.say("Ann", "Clankie, two")["id"]
-    await captain.changes.until(lambda: captain.asked.count("POST /v1/turns") >= 3, 10)
+    await captain.until_asked("POST /v1/turns", 3)
     captain.draining = False
     captain.think = echo
     await captain.until_receipts(said)
@@ -193,8 +193,7 @@ async def test_a_reply_that_was_receipted_is_never_posted_again(
     captain.think = lambda trigger: silent(trigger.delivery_id)
     last = stage.control.say("Ann", "Clankie, again")["id"]
     await captain.until_turns(2)
-    await second.ended()
-    assert (last, "silent") in second.evidence()
+    await second.until_outcome(last, "accepted", "silent")
     assert len(replies(stage)) == 1
 
 

@@ -16,7 +16,7 @@ from clankie_stage.discord.scenery import GUILD_ID
 from tests.bridge.conftest import RunningBridge, StartBridge
 from tests.bridge.loopback_captain import TOKEN, LoopbackCaptain, echo
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class BridgeProcess:

@@ -1,7 +1,10 @@
 """An address alone waits a little for its preview; whatever comes later changes nothing."""
 
+from datetime import timedelta
+
 import pytest
 
+from clankie_bridge.core import unfurling
 from clankie_stage.app import Stage
 from tests.bridge.conftest import RunningBridge, StartBridge
 from tests.bridge.loopback_captain import LoopbackCaptain
@@ -19,6 +22,12 @@ GIF = [
         "video": {"url": "https://x.test/a.mp4", "proxy_url": "https://images-ext-1.discordapp.net/external/a/a.mp4"},
     }
 ]
+
+
+@pytest.fixture(autouse=True)
+def previews_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here goes on because a preview took too long, unless a test says so."""
+    monkeypatch.setattr(unfurling, "LONGEST", timedelta(hours=1))
 
 
 @pytest.mark.requirement("IMG-9")
@@ -42,9 +51,10 @@ async def test_a_picture_that_comes_late_goes_along_and_what_follows_waits_behin
 
 @pytest.mark.requirement("IMG-9")
 async def test_a_picture_that_never_comes_or_comes_too_late_is_waited_for_once(
-    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """C22: one turn, without the picture."""
+    monkeypatch.setattr(unfurling, "LONGEST", timedelta(milliseconds=100))
     await start(reply_policy="all")
     gif = stage.control.say("Ann", LINK)["id"]
     (trigger,) = await captain.until_turns(1)
@@ -97,5 +107,6 @@ async def test_an_address_that_is_no_turn_holds_nobody_up(
     waiting = stage.control.say("Ann", f"Clankie {LINK}", room="random")["id"]
     await captain.until_turns(1)
     assert list(captain.turns) == [called]
+    stage.control.unfurl(waiting, GIF)
     await captain.until_turns(2)
     assert list(captain.turns) == [called, waiting]

@@ -11,6 +11,7 @@ from clankie_bridge.core.exchange import Exchange
 from clankie_bridge.desk.catching_up import CatchingUp
 from clankie_bridge.desk.room import CatchUp, Room, Rooms
 from clankie_settings import bounds
+from tests.bridge.conftest import PATIENCE_S
 from tests.bridge.core.builders import message
 
 AFTER = timedelta(minutes=10)
@@ -92,12 +93,12 @@ async def test_a_line_is_due_a_while_after_its_first_message_and_not_once_it_was
         lines.lines.wait(third, message("talk", 4))
         assert [each.id for each in lines.lines.caught_up(second)] == ["3"]
         await lines.clock.go(AFTER / 2)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert await lines.due.get() is first
         assert lines.due.empty()
         assert [type(each) for each in first.waiting] == [CatchUp]
         await lines.clock.go(AFTER / 2)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert await lines.due.get() is third
     finally:
         running.cancel()

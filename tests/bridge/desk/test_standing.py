@@ -12,7 +12,7 @@ from clankie_bridge.errors import CannotStart, CaptainAway, PresenceTaken, Start
 from clankie_bridge.instance import Instance
 from clankie_settings.wire.lease import Lease, LeaseRequest
 from clankie_settings.wire.receipt import KnownRooms
-from tests.bridge.conftest import KeptLog
+from tests.bridge.conftest import PATIENCE_S, KeptLog
 
 TAKEN = PresenceTaken("presence_leased")
 AWAY = CaptainAway("no_connection")
@@ -136,7 +136,7 @@ async def test_what_changes_during_a_renewal_is_told_in_the_next(tmp_path: Path)
         return now
 
     life = asyncio.create_task(bridge.standing.run(listens))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await bridge.keeper.used_up.wait()
     assert [each.listening for each in bridge.keeper.asked] == [False, True]
     await ended(life)
@@ -163,7 +163,7 @@ async def test_nothing_is_done_on_a_lease_that_has_run_out_until_it_is_renewed(t
     await ended(life)
     bridge.keeper.answers.append(1)
     life = asyncio.create_task(bridge.standing.run(lambda: True))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await proof
     await ended(life)
 
