@@ -1,5 +1,6 @@
 """The command line: what is wrong in it is said with its usage, before anything happens."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,13 @@ from tests.cli.launching import called, environment
         (("tail",), "CONVERSATION"),
         (("tail", "a b"), "1 to 48 letters"),
         (("cancel", "a/b"), "1 to 64 letters"),
+        (("send", "--conversation", "..", "hello"), "not dots alone"),
+        (("send", "--new", "a\udcff"), "no UTF-8 text"),
+        (("cancel", ".."), "1 to 64 letters"),
         (("trail", "x", "--last", "0"), "from 1"),
+        (("trail", ""), "a lane's id"),
+        (("trail", "a b"), "a lane's id"),
+        (("trail", "rooms/\udcff"), "a lane's id"),
         (("init", "--dm-policy", "everybody"), "invalid choice"),
         (("init", "--token", "CANARY"), "unrecognized"),
     ],
@@ -40,6 +47,15 @@ def test_a_wrong_command_line_is_refused_with_its_usage(tmp_path: Path, argument
     assert said in done.stderr
     assert "usage: clankie" in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.requirement("OPS-3")
+def test_bytes_that_are_no_text_are_refused_like_a_wrong_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff"), encoding="utf-8"))
+    done = called(tmp_path, environment(tmp_path), "send", "--new", "--stdin")
+    assert (done.returncode, "no UTF-8 text" in done.stderr) == (2, True)
 
 
 @pytest.mark.requirement("OPS-3")

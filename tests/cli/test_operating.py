@@ -146,6 +146,7 @@ def test_a_turn_that_is_cancelled_ends_and_the_one_behind_it_goes_on(shared: Lau
     assert f"it goes on, and ends with: clankie cancel {live}" in begun.stderr
     behind = sent(shared, "cancels", "the next matter", "--delivery", "queue")
     assert live in ran(shared, "cancel", live).stdout
+    assert "no turn of yours has the receipt c-0" in ran(shared, "cancel", "c-0", code=1).stderr
     ended = ran(shared, "send", "--conversation", "cancels", "--id", "live", "--wait", "slow please", code=4)
     assert "failed: captain_cancelled" in ended.stderr
     waited = ran(shared, "send", "--conversation", "cancels", "--delivery", "queue", "--wait", "last")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from clankie_cli import exits
 from clankie_cli.door import Door
+from clankie_cli.errors import RefusedError
 from clankie_settings.environment import launch_settings
 
 
@@ -17,7 +18,13 @@ async def run(env: Mapping[str, str], receipt: str, *, as_json: bool) -> int:
         RefusedError: The captain knows no such turn of the operator's.
     """
     async with Door.opened(launch_settings(env)) as door:
-        stands = await door.post(f"/v1/turns/{receipt}/cancel")
+        try:
+            stands = await door.post(f"/v1/turns/{receipt}/cancel")
+        except RefusedError as error:
+            if error.code != "unknown_delivery":
+                raise
+            said = f"no turn of yours has the receipt {receipt}; clankie send prints it"
+            raise RefusedError(error.status, error.code, said) from None
     if as_json:
         print(json.dumps(stands, ensure_ascii=False))
         return exits.DONE

@@ -13,6 +13,8 @@ from clankie_settings import bounds
 
 _CONVERSATION: Final = re.compile(r"[A-Za-z0-9._-]{1,48}")
 _ID: Final = re.compile(rf"[A-Za-z0-9._:-]{{1,{bounds.ID_CHARS}}}")
+_STEPS: Final = (".", "..")
+"""Steps of a path: nothing can be asked for by such a name."""
 
 SEND_CODES: Final = """exit codes:
   0  accepted; with --wait: replied, absorbed or silent
@@ -97,7 +99,10 @@ class Chosen:
         given = self._given
         if (given["message"] is None) != bool(given["stdin"]):
             self._refuse("say either MESSAGE or --stdin")
-        text = sys.stdin.read(bounds.BODY_CHARS + 2).rstrip("\n") if given["stdin"] else given["message"]
+        try:
+            text = sys.stdin.read(bounds.BODY_CHARS + 2).rstrip("\n") if given["stdin"] else given["message"]
+        except UnicodeDecodeError:
+            self._refuse(send.NOT_UTF_8)
         fault = send.fault(text)
         if fault is not None:
             self._refuse(fault)
@@ -180,6 +185,7 @@ def _add_trail(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         metavar="ROOM|DELIVERY|LANE",
+        type=_target,
         help="a room as GUILD:CHANNEL or dm:CHANNEL, a message's id or a receipt, or a lane's id",
     )
     parser.add_argument("--text", action="store_true", help="for a person, instead of JSON lines")
@@ -235,8 +241,16 @@ def _add_init(parser: argparse.ArgumentParser) -> None:
 
 
 def _conversation(value: str) -> str:
-    if not _CONVERSATION.fullmatch(value):
-        raise argparse.ArgumentTypeError("1 to 48 letters, digits, dots, dashes or underscores")
+    if not _CONVERSATION.fullmatch(value) or value in _STEPS:
+        raise argparse.ArgumentTypeError("1 to 48 letters, digits, dots, dashes or underscores, and not dots alone")
+    return value
+
+
+def _target(value: str) -> str:
+    if trail.target(value).kind == "delivery" and not _ID.fullmatch(value):
+        raise argparse.ArgumentTypeError(
+            "a room as GUILD:CHANNEL or dm:CHANNEL, a message's id, a receipt of send, or a lane's id"
+        )
     return value
 
 
@@ -247,7 +261,7 @@ def _room(value: str) -> str:
 
 
 def _id(value: str) -> str:
-    if not _ID.fullmatch(value):
+    if not _ID.fullmatch(value) or value in _STEPS:
         raise argparse.ArgumentTypeError(f"1 to {bounds.ID_CHARS} letters, digits, dots, colons, dashes or underscores")
     return value
 

@@ -21,6 +21,8 @@ AGAIN_AFTER: Final = timedelta(seconds=1)
 GIVE_UP_AFTER: Final = timedelta(minutes=2)
 """For how long a captain that has gone is waited for; a restart takes seconds."""
 
+NOT_UTF_8: Final = "the message is no UTF-8 text; convert it first"
+
 Json = dict[str, Any]
 
 
@@ -56,6 +58,8 @@ def fault(text: str) -> str | None:
         return "the message is empty"
     if len(text) > bounds.BODY_CHARS:
         return f"the message has more than {bounds.BODY_CHARS} characters"
+    if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
+        return NOT_UTF_8
     return "the message holds a NUL character" if "\0" in text else None
 
 

@@ -17,7 +17,7 @@ from clankie_settings.environment import launch_settings
 PAGE: Final = 100
 """Entries that are asked for at a time."""
 
-LANE: Final = re.compile(r"(rooms|voice|conversations|turns)/\S+")
+LANE: Final = re.compile(r"(rooms|voice|conversations|turns)/[A-Za-z0-9._:~/-]+")
 ROOM: Final = re.compile(r"(dm|[0-9]{1,20}):[0-9]{1,20}")
 
 Json = dict[str, Any]
