@@ -2,7 +2,7 @@
 
 import pytest
 
-from clankie_captain.core.machine import Held, Most, Room, Stop, overfull, overloaded
+from clankie_captain.core.machine import Held, Most, Room, Stop, overfull, overloaded, unfit
 
 pytestmark = pytest.mark.requirement("GRANT-4")
 
@@ -45,3 +45,18 @@ def test_processes_end_a_command_beyond_its_bounds_and_where_the_machine_runs_sh
 )
 def test_a_full_workspace_ends_a_command(held: Held, before: Held, room: Room, stop: Stop | None) -> None:
     assert overfull(held, before, room, MOST) == stop
+
+
+@pytest.mark.parametrize(
+    ("held", "first", "stop"),
+    [
+        (Held(200, 20), EMPTY, None),  # passed by one run: the next may empty it
+        (Held(201, 1), EMPTY, "disk"),
+        (Held(1, 21), EMPTY, "disk"),
+        (Held(600, 1), Held(500, 1), None),  # somebody's own large folder
+        (Held(601, 1), Held(500, 1), "disk"),
+        (Held(1, 1, seen=False), EMPTY, "blind"),
+    ],
+)
+def test_no_command_begins_where_many_have_passed_a_bound_together(held: Held, first: Held, stop: Stop | None) -> None:
+    assert unfit(held, first, MOST) == stop

@@ -61,6 +61,19 @@ def overloaded(processes: int, memory: int, room: Room, most: Most) -> Stop | No
     return "machine" if room.short_of(most.spare_memory, 8) else None
 
 
+def unfit(held: Held, first: Held, most: Most) -> Stop | None:
+    """Why no command begins beside what lies in the workspace; None where one may.
+
+    Each run may pass a bound by what it lays down between two looks, and the next may be meant to empty it; so many
+    runs together do not pass it by more than once again. ``first`` is what was found there, whoever had laid it there.
+    """
+    if not held.seen:
+        return "blind"
+    if held.entries > 2 * most.entries or held.size > max(most.disk, first.size) + most.disk:
+        return "disk"
+    return None
+
+
 def overfull(held: Held, before: Held, room: Room, most: Most) -> Stop | None:
     """Why a command ends by what lies in the workspace; one that was too full already may be emptied.
 
@@ -70,9 +83,4 @@ def overfull(held: Held, before: Held, room: Room, most: Most) -> Stop | None:
         return "blind"
     if held.size > max(most.disk, before.size) or held.entries > max(most.entries, before.entries):
         return "disk"
-    return cramped(room, most)
-
-
-def cramped(room: Room, most: Most) -> Stop | None:
-    """Why a command ends by the disk that the workspace lies on, whatever can be counted of it."""
     return "machine" if room.short_of(most.spare_disk, 10) else None

@@ -6,11 +6,12 @@ from datetime import timedelta
 from typing import Any, Final, Never
 
 from clankie_captain.core.grants import MACHINE
-from clankie_captain.core.machine import Held, Stop
+from clankie_captain.core.machine import Held, Stop, unfit
 from clankie_captain.core.quoting import fenced
 from clankie_captain.machine import watch
 from clankie_captain.machine.output import Output
 from clankie_captain.machine.sandbox import Lack, Sandbox, Started
+from clankie_captain.machine.weighing import weighed
 from clankie_captain.machine.workspace import UnreadError, Workspace
 from clankie_captain.ports import Machine, NotDoneError, Progress, Ran
 from clankie_settings import bounds
@@ -28,6 +29,14 @@ REASONS: Final[dict[Lack, str]] = {
 
 BUSY: Final = f"{bounds.COMMANDS} commands run already; try again when one has ended"
 """What it is told where one more would be too many."""
+
+UNFIT: Final[dict[Stop, str]] = {
+    "blind": "something in the workspace cannot be looked into, and nothing is done beside it; whoever runs me has to "
+    "open or delete it",
+    "disk": "the workspace holds far more than it may, and nothing is run beside it; whoever runs me has to delete "
+    "some of it",
+}
+"""What it is told where no command may begin beside what lies there."""
 
 FULL: Final = "the workspace is too full; delete what is not needed"
 """What it is told where a file has no room."""
@@ -53,6 +62,7 @@ class Workbench(Machine):
         self._ids = ids
         self._trying = asyncio.Lock()
         self._sound = False
+        self._first: Held | None = None
         self._slots = asyncio.Semaphore(bounds.COMMANDS)
 
     @property
@@ -73,8 +83,7 @@ class Workbench(Machine):
         if self._slots.locked():
             raise NotDoneError(BUSY)
         async with self._slots:
-            output, folder = Output(self._sandbox.most.shown), self._sandbox.folder
-            before = await asyncio.to_thread(watch.measured, folder, self._sandbox.most.entries * 2)
+            output, before = Output(self._sandbox.most.shown), await self._weighed()
             try:
                 async with self._sandbox.started(command) as started:
                     watched = self._over(started, before, min(within, self._most))
@@ -97,14 +106,22 @@ class Workbench(Machine):
     async def write(self, path: str, text: str) -> None:
         """Write a file."""
         await self._refuse_without_walls()
-        most = self._sandbox.most
-        held = await asyncio.to_thread(watch.measured, self._sandbox.folder, most.entries)
+        most, held = self._sandbox.most, await self._weighed()
         if held.size + len(text) > most.disk or held.entries >= most.entries:
             raise NotDoneError(FULL)
         try:
             await self._workspace.write(path, text)
         except UnreadError as error:
             raise NotDoneError(str(error)) from None
+
+    async def _weighed(self) -> Held:
+        held = await asyncio.to_thread(weighed, self._sandbox.folder, self._sandbox.most.entries * 2)
+        first = self._first or held
+        stop = unfit(held, first, self._sandbox.most)
+        if stop is not None:
+            raise NotDoneError(UNFIT[stop])
+        self._first = first
+        return held
 
     async def _refuse_without_walls(self) -> None:
         lack = await self.lack()

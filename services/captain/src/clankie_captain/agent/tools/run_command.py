@@ -29,7 +29,7 @@ STOPPED: Final[dict[Stop, str]] = {
     "processes": "Ended: it had too many processes",
     "memory": "Ended: it took too much memory",
     "disk": "Ended: the workspace is too full; delete what is not needed",
-    "blind": "Ended: it made a folder that nobody can look into, or too deep ones; open or delete those first",
+    "blind": "Ended: it made a folder that nobody can look into; open or delete it first",
     "machine": "Ended: the machine itself was running out of memory or disk",
 }
 """What it reads where a command was ended, and everything that it had started."""
