@@ -11,6 +11,7 @@ from typing import Final
 from bench import films, pictures, refusals, restart, settles, turns
 from bench.blocks import Blocks
 from bench.figures import Row, table
+from bench.house import House
 from bench.programs import BenchError, program
 from bench.subjects import Bare, Captain
 from bench.turns import Plan
@@ -20,19 +21,25 @@ from clankie_stage.provider.client import ProviderClient
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: turns, settles a lane, passes over the payloads, events of a flood, rooms of a restart."""
+    """How much is measured: turns, settles a lane, passes over the payloads, events of a flood, rooms of a restart,
+    seconds of a film."""
 
     turns: Plan
     settles: int
     passes: int
     events: int
     rooms: int
+    film: int
 
 
 SCALES: Final = {
-    "full": Scale(Plan(rounds=5, single=30, each_of_32=2, kept=6), settles=50, passes=2_000, events=5_000, rooms=40),
-    "quick": Scale(Plan(rounds=2, single=15, each_of_32=1, kept=2), settles=50, passes=500, events=1_000, rooms=40),
-    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), settles=2, passes=5, events=500, rooms=3),
+    "full": Scale(
+        Plan(rounds=5, single=30, each_of_32=2, kept=6), settles=50, passes=2_000, events=5_000, rooms=40, film=10
+    ),
+    "quick": Scale(
+        Plan(rounds=2, single=15, each_of_32=1, kept=2), settles=50, passes=500, events=1_000, rooms=40, film=10
+    ),
+    "tiny": Scale(Plan(rounds=1, single=2, each_of_32=1, kept=1), settles=2, passes=5, events=500, rooms=3, film=1),
 }
 
 
@@ -46,16 +53,19 @@ async def measure(scale: Scale) -> list[Row]:
             address = await provider.address()
             async with (
                 ProviderClient.connected(address) as client,
-                Bare.running(folder, address) as bare,
-                Captain.running(folder, address) as captain,
+                pictures.cdn() as cdn,
+                Captain.running(folder, address, CLANKIE_CDN_LOOPBACK=cdn) as captain,
             ):
-                rows = await turns.measure(Blocks(client), bare, captain, scale.turns, say)
+                async with Bare.running(folder, address) as bare:
+                    rows = await turns.measure(Blocks(client), bare, captain, scale.turns, say)
+                shown = await pictures.first_request(captain, client, scale.turns.rounds, say)
         rows.append(await settles.measure(scale.settles, say))
         rows.append(await refusals.as_functions(scale.passes, say))
-        rows.append(await refusals.as_a_bridge(scale.events, say))
-        rows.append(await restart.measure(scale.rooms, say))
-        rows.append(await films.frames(scale.turns.rounds, say))
-        rows.append(await pictures.first_request(scale.turns.rounds, say))
+        async with House.open() as house:
+            back = await restart.measure(house, scale.rooms, say)
+            rows += [await refusals.as_a_bridge(house, scale.events, say), back]
+        rows.append(await films.frames(scale.turns.rounds, scale.film, say))
+        rows.append(shown)
     return rows
 
 

@@ -16,20 +16,18 @@ from clankie_captain.media.film_program import film_program
 from clankie_settings import bounds
 from clankie_settings.clock import SystemClock
 
-NAME = "frames of a 10 s 720p film"
 
-
-async def frames(rounds: int, say: Callable[[str], None]) -> Row:
-    """Four frames of ten seconds in 1,280 x 720 at 30 a second, from bytes to parts.
+async def frames(rounds: int, length_s: int, say: Callable[[str], None]) -> Row:
+    """Four frames of a film in 1,280 x 720 at 30 a second, from bytes to parts.
 
     Raises:
         BenchError: The film cannot be made, or has not four frames.
     """
-    program = film_program()
+    name, program = f"frames of a {length_s} s 720p film", film_program()
     if program is None:
         say("no ffmpeg: no film is taken apart")
-        return Row(NAME, 0, "no ffmpeg")
-    film = _film(program)
+        return Row(name, 0, "no ffmpeg")
+    film = _film(program, length_s)
     # As the captain has it, but for the time: a busy machine would otherwise be measured by what it left out.
     patience = timedelta(seconds=PATIENCE_S)
     decoder, now = WorkerDecoder(program, within=patience, gathering=patience), SystemClock().elapsed
@@ -44,15 +42,24 @@ async def frames(rounds: int, say: Callable[[str], None]) -> Row:
     say(f"frames of a film: {median(took):.0f} ms")
     times = spread(took)
     shown = f"{times.middle:.0f} ms ({times.least:.0f}-{times.most:.0f}), {median(spent):.0f} ms of processor"
-    return Row(NAME, times.middle, shown, bounds.FRAMES_TIME.total_seconds() * 1e3, " ms")
+    return Row(name, times.middle, shown, bounds.FRAMES_TIME.total_seconds() * 1e3, " ms")
 
 
-def _film(program: Path) -> bytes:
+def _film(program: Path, length_s: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         film = Path(folder) / "film.mp4"
         ended = subprocess.run(
             [
-                *(str(program), "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=10"),
+                *(
+                    str(program),
+                    "-nostdin",
+                    "-v",
+                    "error",
+                    "-f",
+                    "lavfi",
+                    "-i",
+                    f"testsrc2=s=1280x720:r=30:d={length_s}",
+                ),
                 *("-c:v", "libx264", "-preset", "veryfast", "-b:v", "2M", "-pix_fmt", "yuv420p", str(film)),
             ],
             capture_output=True,

@@ -2,10 +2,8 @@
 
 import io
 import json
-import tempfile
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from statistics import median
 from typing import Final
 
@@ -14,7 +12,7 @@ from aiohttp import web
 from PIL import Image
 
 from bench.figures import Row, spread
-from bench.programs import BenchError, program
+from bench.programs import BenchError
 from bench.subjects import TOKEN, Captain
 from bench.triggers import trigger
 from clankie_settings import bounds
@@ -28,22 +26,16 @@ SIDE: Final = 1_180
 """Of noise, which no encoder makes smaller: a PNG of a little more than 4 MB."""
 
 
-async def first_request(rounds: int, say: Callable[[str], None]) -> Row:
+async def first_request(captain: Captain, provider: ProviderClient, rounds: int, say: Callable[[str], None]) -> Row:
     """From sending a trigger with four pictures to the arrival of the request that holds them.
+
+    The captain takes pictures from what ``cdn`` serves.
 
     Raises:
         BenchError: A request came without all of them.
     """
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        serving = ("-m", "clankie_stage.provider", "--default", "unscripted", "--pace", "0")
-        async with program(folder, "provider", *serving) as started, _cdn() as cdn:
-            address = await started.address()
-            async with (
-                ProviderClient.connected(address) as provider,
-                Captain.running(folder, address, CLANKIE_CDN_LOOPBACK=cdn) as captain,
-            ):
-                took = [await _round(captain, provider, number) for number in range(rounds)]
+    await provider.reset()
+    took = [await _round(captain, provider, number) for number in range(rounds)]
     say(f"four 4 MB pictures: {median(took):.0f} ms to the first request")
     times = spread(took)
     shown = f"{times.middle:.0f} ms ({times.least:.0f}-{times.most:.0f})"
@@ -75,7 +67,7 @@ async def _round(captain: Captain, provider: ProviderClient, number: int) -> flo
 
 
 @asynccontextmanager
-async def _cdn() -> AsyncGenerator[str]:
+async def cdn() -> AsyncGenerator[str]:
     """A loopback stand-in for Discord's hosts that has one large picture at every address."""
     drawn = io.BytesIO()
     Image.merge("RGB", [Image.effect_noise((SIDE, SIDE), 100) for _ in range(3)]).save(drawn, "PNG")

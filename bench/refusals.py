@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +9,8 @@ from statistics import median
 from typing import Any, Final
 
 from bench.figures import Row
-from bench.programs import PATIENCE_S, Program, program, until
-from bench.subjects import TOKEN, Captain
+from bench.house import House
+from bench.programs import PATIENCE_S, Program, until
 from clankie_bridge.core.admission import Policy, Refusal, judge
 from clankie_bridge.discord import normalize
 from clankie_stage.app import Stage
@@ -58,30 +57,11 @@ async def as_functions(rounds: int, say: Callable[[str], None]) -> Row:
     return Row("refusals, the functions alone", median(rates), shown, TARGET, at_least=True)
 
 
-async def as_a_bridge(count: int, say: Callable[[str], None]) -> Row:
+async def as_a_bridge(house: House, count: int, say: Callable[[str], None]) -> Row:
     """The whole bridge with hikari's gateway, from bytes on a socket to a line of evidence."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        async with program(folder, "stage", "-m", "clankie_stage", "--port", "0") as theatre:
-            address = await theatre.address()
-            # One without a past: a bridge begins by posting whatever its captain still owes the rooms.
-            async with Captain.running(folder, f"{address}/provider") as captain:
-                return await _flood(folder, address, captain, count, say)
-
-
-async def _flood(folder: Path, address: str, captain: Captain, count: int, say: Callable[[str], None]) -> Row:
-    async with StageClient(address) as stage:
-        settings = {
-            "CLANKIE_STATE": str(folder / "bridge-state"),
-            "CLANKIE_CAPTAIN_URL": captain.address,
-            "CLANKIE_CAPTAIN_TOKEN": TOKEN,
-            "CLANKIE_DISCORD_GUILDS": ELSEWHERE,
-            "CLANKIE_DISCORD_REST_URL": f"{address}/api/v10",
-            "DISCORD_BOT_TOKEN": (await stage.call("describe"))["token"],
-        }
-        async with program(folder, "bridge", "-m", "clankie_bridge", **settings) as bridge:
-            await stage.wait_connected(within_s=PATIENCE_S)
-            spent = await _flooded(stage, bridge, folder / "bridge-state/bridge/evidence.jsonl", count)
+    async with house.bridge("bridge-refusing", "refusing", ELSEWHERE) as bridge:
+        await house.stage.wait_connected(within_s=PATIENCE_S)
+        spent = await _flooded(house.stage, bridge, house.evidence("refusing"), count)
     say(f"refused by a bridge: {count / spent:,.0f} a second")
     shown = f"{count / spent:,.0f} a CPU-second ({count:,} events)"
     return Row("refusals, the whole bridge", count / spent, shown, TARGET, at_least=True)

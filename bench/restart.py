@@ -2,16 +2,14 @@
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from bench.figures import Row
-from bench.programs import PATIENCE_S, program, until
-from bench.subjects import TOKEN, Captain
-from clankie_stage.client import StageClient
+from bench.house import House
+from bench.programs import PATIENCE_S, until
 from clankie_stage.discord.scenery import GUILD_ID
 
 TARGET: Final = 10.0
@@ -20,23 +18,24 @@ TARGET: Final = 10.0
 A_ROOM: Final = 5
 """Messages that are missed in each room; the last one calls him."""
 
+STATE: Final = "coming-and-going"
+"""The state folder of both lives."""
+
 
 class Town:
     """A stage with many rooms, each with somebody of its own, and a bridge that comes and goes."""
 
-    def __init__(self, stage: StageClient, settings: dict[str, str], folder: Path, rooms: int) -> None:
-        self._stage = stage
-        self._settings = settings
-        self._folder = folder
+    def __init__(self, house: House, rooms: int) -> None:
+        self._house = house
+        self._stage = house.stage
         self._rooms = range(rooms)
-        self._evidence = folder / "bridge-state/bridge/evidence.jsonl"
 
     async def measure(self) -> tuple[float, float]:
         """Wall and processor seconds of the second life."""
         for each in self._rooms:
             await self._stage.call("create_user", name=f"user-{each}")
             await self._stage.call("create_room", name=f"room-{each}")
-        async with program(self._folder, "bridge", "-m", "clankie_bridge", **self._settings) as bridge:
+        async with self._house.bridge("bridge", STATE, GUILD_ID) as bridge:
             await self._stage.wait_connected(within_s=PATIENCE_S)
             known = [await self._say(each, "Clankie, hello") for each in self._rooms]
             await until(lambda: self._happened(known, "replied"), bridge)
@@ -45,7 +44,7 @@ class Town:
         missed = [await self._say(each, f"talk {number}") for number in range(A_ROOM - 1) for each in self._rooms]
         missed += [await self._say(each, "Clankie, where are you?") for each in self._rooms]
         began = time.monotonic()
-        async with program(self._folder, "bridge-again", "-m", "clankie_bridge", **self._settings) as bridge:
+        async with self._house.bridge("bridge-again", STATE, GUILD_ID) as bridge:
             await until(lambda: self._happened(missed, "accepted"), bridge)
             back, spent = time.monotonic() - began, bridge.cpu_s()
             await until(lambda: self._happened(missed, "replied", "absorbed"), bridge)
@@ -56,27 +55,14 @@ class Town:
         return said["id"]
 
     async def _happened(self, messages: list[str], *events: str) -> bool:
-        lines = await asyncio.to_thread(_read, self._evidence)
+        lines = await asyncio.to_thread(_read, self._house.evidence(STATE))
         return set(messages) <= {each["message_id"] for each in lines if each.get("event") in events}
 
 
-async def measure(rooms: int, say: Callable[[str], None]) -> Row:
+async def measure(house: House, rooms: int, say: Callable[[str], None]) -> Row:
     """A bridge that was killed and started again, with the messages of its rooms in between."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        async with program(folder, "stage", "-m", "clankie_stage", "--port", "0") as theatre:
-            address = await theatre.address()
-            async with Captain.running(folder, f"{address}/provider") as captain, StageClient(address) as stage:
-                settings = {
-                    "CLANKIE_STATE": str(folder / "bridge-state"),
-                    "CLANKIE_CAPTAIN_URL": captain.address,
-                    "CLANKIE_CAPTAIN_TOKEN": TOKEN,
-                    "CLANKIE_DISCORD_GUILDS": GUILD_ID,
-                    "CLANKIE_DISCORD_REST_URL": f"{address}/api/v10",
-                    "DISCORD_BOT_TOKEN": (await stage.call("describe"))["token"],
-                }
-                back, spent = await Town(stage, settings, folder, rooms).measure()
-                limited = await stage.recorded({"kind": "rest", "status": 429})
+    back, spent = await Town(house, rooms).measure()
+    limited = await house.stage.recorded({"kind": "rest", "status": 429})
     missed = f"{rooms * A_ROOM} messages of {rooms} rooms"
     say(f"back after a restart: {spent:.1f} CPU-seconds, {back:.1f} s in all, for {missed}")
     shown = f"{spent:.1f} CPU-seconds: {missed}, {back:.1f} s in all, {len(limited)} requests limited"

@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.system
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_smallest_bench_prints_its_table_and_ends_well() -> None:
     command = [sys.executable, "-m", "bench", "--tiny"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=580, check=False)
     assert done.returncode == 0, done.stderr
     head, _, *rows = done.stdout.splitlines()
     assert head.split() == ["what", "target", "measured"]
@@ -32,7 +32,7 @@ def test_the_smallest_bench_prints_its_table_and_ends_well() -> None:
         "refusals, the functions alone",
         "refusals, the whole bridge",
         "back after a restart",
-        "frames of a 10 s 720p film",
+        "frames of a 1 s 720p film",
         "four 4 MB pictures, first request",
     ]
 
