@@ -75,8 +75,8 @@ class Ground:
     ) -> Workbench:
         """The tools; ``as_root`` runs commands as root where the tests do, within the same walls."""
 
-        def around(most: Most, files: Mapping[str, int]) -> Mapping[str, tuple[str, ...]]:
-            return change(walls.walls(most, files), self)
+        def around(most: Most, files: Mapping[str, int], calls: int | None) -> Mapping[str, tuple[str, ...]]:
+            return change(walls.walls(most, files, calls), self)
 
         stranger = (STRANGER, STRANGER) if ROOT and not as_root else None
         if as_root and ROOT:

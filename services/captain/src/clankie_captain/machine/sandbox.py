@@ -17,7 +17,7 @@ from typing import Final, Literal, cast
 
 from clankie_captain import kin
 from clankie_captain.core.machine import Most
-from clankie_captain.machine import walls
+from clankie_captain.machine import calls, walls
 from clankie_captain.machine.workspace import INSIDE
 from clankie_captain.ports import Gate
 
@@ -40,7 +40,7 @@ HELPERS: Final = ("unshare", "mount", "setpriv")
 BECOMES: Final = '"$1" --bind "$2" "$3" && shift 3 && exec "$@"'
 """Binds the workspace where a stranger can reach it, in a view of its own, and goes on as what follows."""
 
-Walls = Callable[[Most, Mapping[str, int]], Mapping[str, tuple[str, ...]]]
+Walls = Callable[[Most, Mapping[str, int], int | None], Mapping[str, tuple[str, ...]]]
 """What is around a command, by names."""
 
 
@@ -115,6 +115,7 @@ class Sandbox:
         self._program = shutil.which("bwrap")
         self._python = shutil.which("python3", path=walls.PATH)
         self._helpers = {name: found for name in HELPERS if (found := shutil.which(name)) is not None}
+        self._calls = calls.program()
         self.most = most or Most()
         self.shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
 
@@ -152,21 +153,22 @@ class Sandbox:
         async with AsyncExitStack() as stack:
             with ExitStack() as its:
                 files = {place: _file(text, its) for place, text in walls.FILES.items()}
+                refused = None if self._calls is None else _file(self._calls, its)
                 report, told = _pipe(its)
                 stack.callback(os.close, report)
                 mine, hands = _pair(its) if self._gate is not None else (None, None)
                 if mine is not None:
                     stack.callback(mine.close)
-                line = self._line(command, files, told, hands)
-                passed = (*files.values(), told, *(() if hands is None else (hands,)))
+                around = self._around(self.most, files, refused)
+                line = self._line(command, around, told, hands)
+                passed = (*files.values(), told, *(each for each in (refused, hands) if each is not None))
                 started = Started(await _begun(line, passed), report)
             stack.push_async_callback(started.end)
             if mine is not None and self._gate is not None:
                 await stack.enter_async_context(self._gate().serving(await _handed(mine)))
             yield started
 
-    def _line(self, command: str, files: Mapping[str, int], report: int, hands: int | None) -> list[str]:
-        around = self._around(self.most, files)
+    def _line(self, command: str, around: Mapping[str, Sequence[str]], report: int, hands: int | None) -> list[str]:
         return [
             *self._as_somebody_else(),
             self._program or "bwrap",

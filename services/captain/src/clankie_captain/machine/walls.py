@@ -48,12 +48,13 @@ _ETC: Final = (
 )  # fmt: skip
 
 
-def walls(most: Most, files: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+def walls(most: Most, files: Mapping[str, int], calls: int | None = None) -> dict[str, tuple[str, ...]]:
     """The walls by their names, in the order in which they are built.
 
     Args:
         most: What a command may take.
         files: Open files by the places where a command finds what stands in them.
+        calls: An open file with the kernel's program about system calls; None where there is none for this machine.
     """
     return {
         "users": ("--unshare-user", "--disable-userns", "--uid", str(USER), "--gid", str(USER)),
@@ -63,6 +64,7 @@ def walls(most: Most, files: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
         "memory between processes": ("--unshare-ipc",),
         "name": ("--unshare-uts", "--hostname", "clankie"),
         "groups": ("--unshare-cgroup-try",),
+        "calls": () if calls is None else ("--seccomp", str(calls)),
         "life": ("--die-with-parent",),
         "terminal": ("--new-session",),
         "environment": ("--clearenv",),

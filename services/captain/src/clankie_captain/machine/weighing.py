@@ -13,8 +13,6 @@ TRIES: Final = 8
 """How often weighing begins anew where folders are moved or closed meanwhile."""
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-# Needs no right on the folder itself, and follows no link that has taken its place.
-_PLACE: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Key = tuple[int, int]
 """Device and inode."""
@@ -96,7 +94,8 @@ def _opened(name: str, above: int | None) -> int | None:
         OSError: It cannot be looked into.
     """
     try:
-        place = os.open(name, _PLACE, dir_fd=above)
+        # Needs no right on the folder itself, and follows no link that has taken its place.
+        place = os.open(name, _FOLDER | os.O_PATH | os.O_NOFOLLOW, dir_fd=above)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
