@@ -148,8 +148,30 @@ def messages_are_kept_once(facts: Facts) -> Check:
     return check("a message is in its notes or in the request, once", map(verdict, _with_words(facts)))
 
 
+def notes_stand_for_the_rest(facts: Facts) -> Check:
+    """Notes are made of just what their lane begins without, since it was made shorter last."""
+    histories = _histories(facts)
+    records = {each.record: each for each in facts.ledger.asked if each.record is not None}
+
+    def verdicts() -> Iterator[str | None]:
+        begun: dict[str, int] = {}
+        for (lane, key), begins in histories.notes.items():
+            earlier, record = begun.get(lane, 0), records.get(key)
+            begun[lane] = begins
+            wanted = [message for message, first in histories.heard.get(lane, []) if earlier <= first < begins]
+            if record is None:
+                yield f"{lane}: nobody asked for the notes {key}"
+            elif record.whole:
+                yield None if [*record.shown] == wanted else f"{lane}: notes {_difference(record.shown, wanted)}"
+            else:
+                more = {*record.shown} - {*wanted}
+                yield f"{lane}: notes of {sorted(more)} besides" if more else None
+
+    return check("notes are made of what their lane leaves out", verdicts())
+
+
 def _with_words(facts: Facts) -> Iterator[Asked]:
-    return (each for each in facts.ledger.asked if each.shown)
+    return (each for each in facts.ledger.asked if each.shown and each.record is None)
 
 
 class _Histories:
@@ -157,7 +179,7 @@ class _Histories:
 
     def __init__(self) -> None:
         self.heard: dict[str, list[tuple[str, int]]] = {}
-        self.notes: dict[tuple[str, str | None], int] = {}
+        self.notes: dict[tuple[str, str], int] = {}
 
 
 def _histories(facts: Facts) -> _Histories:
@@ -180,7 +202,7 @@ def _difference(shown: tuple[str, ...], wanted: list[str]) -> str:
     lacks = [each for each in wanted if each not in shown]
     more = [each for each in shown if each not in wanted]
     twice = [each for each, count in Counter(shown).items() if count > 1]
-    return f"a request lacks {lacks}, holds {more} besides and {twice} twice, up to {shown[-1]}"
+    return f"lacks {lacks}, holds {more} besides and {twice} twice, up to {shown[-1:]}"
 
 
 def _sender(delivery: DeliveryRow) -> str:
@@ -195,4 +217,5 @@ HEARING: tuple[Invariant, ...] = (
     loops_are_for_one_grant,
     compactions_end_once,
     messages_are_kept_once,
+    notes_stand_for_the_rest,
 )

@@ -52,6 +52,8 @@ class Asked:
         state: How it ended.
         shown: All messages that stand in it as heard, in their order, as often as they do.
         notes: The key of the notes that it begins with.
+        record: The key of the notes that it asks for: ``shown`` is what they are made of.
+        whole: Whether nothing was left out of that for its length.
     """
 
     heard: frozenset[str]
@@ -59,6 +61,8 @@ class Asked:
     refused: str = ""
     shown: tuple[str, ...] = ()
     notes: str | None = None
+    record: str | None = None
+    whole: bool = True
 
 
 @dataclass(slots=True)

@@ -40,7 +40,7 @@ def sound() -> Facts:
     ledger.asked = [
         Asked(frozenset({"10"}), "finished", shown=("10",)),
         Asked(frozenset({"10", "11"}), "finished", shown=("10", "11")),
-        Asked(frozenset(), "finished"),
+        Asked(frozenset(), "finished", shown=("10", "11"), record=KEY),
         Asked(frozenset({"13"}), "finished", shown=("13",), notes=KEY),
         Asked(frozenset({"14"}), "finished", shown=("14",)),
         Asked(frozenset({"15"}), "finished", shown=("15",)),
@@ -115,6 +115,11 @@ def asked(place: int, *shown: str, notes: str | None = None) -> Doctor:
     return of_ledger(lambda ledger: ledger.asked.__setitem__(place, Asked(frozenset(), "finished", "", shown, notes)))
 
 
+def noted(*shown: str, whole: bool = True) -> Doctor:
+    one = Asked(frozenset(), "finished", "", shown, record=KEY, whole=whole)
+    return of_ledger(lambda ledger: ledger.asked.__setitem__(2, one))
+
+
 FAULTS: dict[str, tuple[Invariant, Doctor]] = {
     "old words are heard after an edit was taken": (
         hearing.edits_are_heard_or_too_late,
@@ -167,6 +172,10 @@ FAULTS: dict[str, tuple[Invariant, Doctor]] = {
     "messages in another order": (hearing.messages_are_kept_once, asked(1, "11", "10")),
     "a message in notes and in the request": (hearing.messages_are_kept_once, asked(3, "11", "13", notes=KEY)),
     "a message without its notes": (hearing.messages_are_kept_once, asked(3, "13")),
+    "notes that lack a message": (hearing.notes_stand_for_the_rest, noted("10")),
+    "notes of what stays": (hearing.notes_stand_for_the_rest, noted("10", "11", "13")),
+    "shortened notes of what stays": (hearing.notes_stand_for_the_rest, noted("11", "13", whole=False)),
+    "notes out of nothing": (hearing.notes_stand_for_the_rest, of_ledger(lambda ledger: ledger.asked.pop(2))),
     "notes of another lane": (hearing.messages_are_kept_once, asked(4, "14", notes=KEY)),
     "a message that no lane has heard": (hearing.messages_are_kept_once, asked(4, "14", "16")),
 }
@@ -186,6 +195,10 @@ def test_a_fault_is_seen_by_the_invariant_that_is_there_for_it(invariant: Invari
 
 def test_each_invariant_is_shown_to_see_something() -> None:
     assert {invariant for invariant, _ in FAULTS.values()} == {*hearing.HEARING}
+
+
+def test_notes_may_lack_what_was_too_long_to_be_read() -> None:
+    assert hearing.notes_stand_for_the_rest(noted("11", whole=False)(sound())).violations == ()
 
 
 def test_a_lane_that_begins_earlier_than_before_is_seen() -> None:

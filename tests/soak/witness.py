@@ -32,8 +32,11 @@ HEARD: Final = re.compile(
 MARK: Final = re.compile(r"\bw\d+x\d+(?:v\d+)?\b")
 """The mark of a message's words, as they are after its edits."""
 
-RECORD: Final = "<<<record-"
+RECORD: Final = re.compile(r"<<<record-(\w+)")
 """How a request opens that asks for notes."""
+
+SHORTENED: Final = ("(older talk is left out here)", " … ")
+"""What stands in a record where it would have been too long."""
 
 _POSTS: Final[Json] = {"kind": "rest", "method": "POST", "path": "/channels/*/messages"}
 
@@ -108,15 +111,17 @@ class Witness:
 
     def _note_request(self, record: Record) -> None:
         texts = [text_of(each) for each in record.messages if each.get("role") == "user"]
-        if texts and texts[-1].startswith(RECORD):
-            # What is put into notes answers nobody.
-            self._ledger.asked.append(Asked(frozenset(), record.state, record.refused))
-            return
         blocks = [block for text in texts for block in HEARD.finditer(text)]
+        shown = tuple(block["id"] for block in blocks)
+        if texts and (opening := RECORD.match(texts[-1])) is not None:
+            # What is put into notes answers nobody.
+            whole = not any(sign in texts[-1] for sign in SHORTENED)
+            asked = Asked(frozenset(), record.state, record.refused, shown, record=opening[1], whole=whole)
+            self._ledger.asked.append(asked)
+            return
         for block in blocks:
             if (mark := MARK.search(block["words"])) is not None:
                 self._ledger.shown(block["id"], mark[0])
-        shown = tuple(block["id"] for block in blocks)
         notes = next((found[1] for text in texts for found in NOTES_KEY.finditer(text)), None)
         self._ledger.asked.append(Asked(heard_by(record), record.state, record.refused, shown, notes))
 
