@@ -1,5 +1,6 @@
 """A captain that speaks the wire strictly and thinks what a test tells it to."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -58,7 +59,8 @@ class LoopbackCaptain:
     """State and door of the captain; `down` and `up` keep the state, as a restart does.
 
     `queued` says that no run has heard what is unsettled, so that it can still be edited and withdrawn; of what is
-    `unheard` nobody gets an answer, as if each got lost; while `listless` it cannot say what is owed.
+    `unheard` nobody gets an answer, as if each got lost; while `listless` it cannot say what is owed,
+    and the next list waits for `listing`.
     """
 
     def __init__(self) -> None:
@@ -73,6 +75,7 @@ class LoopbackCaptain:
         self.queued = False
         self.unheard: set[str] = set()
         self.listless = False
+        self.listing: asyncio.Event | None = None
         self.refuse: Problem | None = None
         self.changes = Changes()
         self.lease: Held | None = None
@@ -231,6 +234,9 @@ class LoopbackCaptain:
 
     async def _owed(self, request: web.Request) -> web.Response:
         assert request.query["owed"] == "true"
+        listing, self.listing = self.listing, None
+        if listing is not None:
+            await listing.wait()
         if self.listless:
             return self._problem(503, "listless")
         owed = tuple(

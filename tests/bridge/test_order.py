@@ -1,5 +1,6 @@
 """Words stand in a room in the order in which they settled, whichever the bridge happens to hear of first."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ import pytest
 
 from clankie_bridge.core import notices
 from clankie_bridge.desk import order
-from clankie_settings.wire.action import TextUpdate
+from clankie_settings.wire.action import React, TextUpdate
 from clankie_settings.wire.failure import FailureCode
 from clankie_stage.app import Stage
 from tests.bridge.conftest import StartBridge
@@ -114,3 +115,22 @@ async def test_an_interim_word_does_not_overtake_a_reply_that_settled_before(
     captain.unheard.clear()
     assert (await captain.until_acknowledged("a1")).ok
     assert posted(stage) == ["first", "at work on the second"]
+
+
+@pytest.mark.requirement("OUT-2", "ROOM-3")
+async def test_interim_words_stand_in_the_order_in_which_they_were_said(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    await start()
+    said = await three_said(stage, captain)
+    captain.listing = slow = asyncio.Event()
+    before = captain.asked.count(OWED)
+    captain.act(TextUpdate(action_id="a1", delivery_id=said[1], text="one"), 1)
+    await captain.until_asked(OWED, before + 1)
+    captain.act(TextUpdate(action_id="a2", delivery_id=said[1], text="two"), 2)
+    captain.act(React(action_id="a3", delivery_id=said[0], emoji="👍"), 3)
+    await captain.until_acknowledged("a3")
+    slow.set()
+    await captain.until_acknowledged("a1")
+    await captain.until_acknowledged("a2")
+    assert posted(stage) == ["one", "two"]

@@ -67,6 +67,7 @@ class Delivery:
         sending: Whether the first part of its reply is on its way.
         typing: The lighting of the indicator that is under way.
         actions: Numbers of actions for it that are not done.
+        interim: Held by each of its interim words in turn, until they are in the room.
         card: Its tool-activity card.
         addressed: Whether somebody called him.
         inherited: Whether an earlier life of the bridge may have posted something for it.
@@ -88,6 +89,7 @@ class Delivery:
     sending: bool = False
     typing: asyncio.Task[None] | None = None
     actions: set[int] = field(default_factory=set[int])
+    interim: asyncio.Lock = field(default_factory=asyncio.Lock)
     card: Card | None = None
     addressed: bool = False
     inherited: bool = False

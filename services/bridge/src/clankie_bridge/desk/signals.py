@@ -196,21 +196,22 @@ class Signals:
     async def _update(self, action: TextUpdate, sequence: int | None, delivery: Delivery | None) -> ActionReceipt:
         if delivery is None:
             return ActionReceipt(ok=False, code="unknown_delivery")
-        await self._earlier_said(delivery)
-        async with delivery.room.door:
-            if _is_superseded(delivery, sequence):
-                return ActionReceipt(ok=False, code="superseded")
-            return await self._posting.words(
-                Extra(
-                    purpose="update",
-                    room=delivery.room,
-                    action_id=action.action_id,
-                    parts=(Words(action.text),),
-                    reply_to=delivery.answers,
-                    after=id_before(delivery.message_id),
-                    inherited=self._is_inherited(sequence),
+        async with delivery.interim:
+            await self._earlier_said(delivery)
+            async with delivery.room.door:
+                if _is_superseded(delivery, sequence):
+                    return ActionReceipt(ok=False, code="superseded")
+                return await self._posting.words(
+                    Extra(
+                        purpose="update",
+                        room=delivery.room,
+                        action_id=action.action_id,
+                        parts=(Words(action.text),),
+                        reply_to=delivery.answers,
+                        after=id_before(delivery.message_id),
+                        inherited=self._is_inherited(sequence),
+                    )
                 )
-            )
 
     async def _react(self, action: React, delivery: Delivery | None) -> ActionReceipt:
         if delivery is None:
