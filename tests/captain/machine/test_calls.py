@@ -30,8 +30,8 @@ def answered(machine: str, nr: int, *arguments: int, arch: int | None = None) ->
 @pytest.mark.parametrize("machine", KERNELS)
 def test_calls_that_get_round_the_walls_are_refused_and_all_others_go_through(machine: str) -> None:
     kernel = KERNELS[machine]
-    special = {*kernel.refused, kernel.socket, kernel.ioctl}
-    assert len(special) == 10
+    special = {*kernel.refused, kernel.socket, kernel.ioctl, kernel.ptrace, *kernel.reaches}
+    assert len(special) == 14
     for number in range(600):
         expected = REFUSE | kernel.refused[number] if number in kernel.refused else ALLOW
         if number not in special - kernel.refused.keys():
@@ -51,6 +51,10 @@ def test_arguments_are_judged_as_the_kernel_will_read_them(machine: str) -> None
         assert answered(machine, kernel.ioctl, 3, request) == REFUSE | errno.EPERM
         assert answered(machine, kernel.ioctl, 3, request | above) == REFUSE | errno.EPERM
     assert answered(machine, kernel.ioctl, 3, 0x5401) == ALLOW
+    for process in (0, 1, 1 | above, 2, 300):
+        expected = REFUSE | errno.EPERM if process % above == 1 else ALLOW
+        assert answered(machine, kernel.ptrace, 16, process) == expected
+        assert {answered(machine, each, process) for each in kernel.reaches} == {expected}
 
 
 def test_a_machine_whose_calls_are_not_known_has_no_such_wall() -> None:

@@ -31,6 +31,9 @@ REQUESTS: Final = {
 }
 """What no device or file may be asked: space beyond a file's end, in the twinkling of an eye; words for a terminal."""
 
+INIT: Final = 1
+"""The first process behind the walls: nobody takes it over."""
+
 _NR, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 
@@ -43,8 +46,10 @@ class Kernel:
 
     Attributes:
         arch: Its own programs; those for another (32 bits, for example) are ended.
-        socket: The number of the call.
-        ioctl: The number of the call.
+        socket: The number of the call, as the following are.
+        ioctl: How files and devices are asked for more than reading and writing.
+        ptrace: How a process is taken over.
+        reaches: How memory of another process is read and written.
         refused: What is answered by the numbers of calls that are refused whatever they ask for.
         beyond: Numbers from here on are of another convention for the same calls.
     """
@@ -52,6 +57,8 @@ class Kernel:
     arch: int
     socket: int
     ioctl: int
+    ptrace: int
+    reaches: tuple[int, int]
     refused: Mapping[int, int]
     beyond: int = 0x4000_0000
 
@@ -61,12 +68,12 @@ def _refused(fallocate: int, *others: int) -> dict[int, int]:
     return {fallocate: errno.EOPNOTSUPP, **dict.fromkeys(others, errno.ENOSYS)}
 
 
-# fallocate; io_uring_setup, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd
-_GENERIC: Final = _refused(47, 425, 217, 218, 219, 241, 280, 282)
+# fallocate; io_uring_setup, pidfd_getfd, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd
+_GENERIC: Final = _refused(47, 425, 438, 217, 218, 219, 241, 280, 282)
 KERNELS: Final[Mapping[str, Kernel]] = {
-    "x86_64": Kernel(0xC000_003E, 41, 16, _refused(285, 425, 248, 249, 250, 298, 321, 323)),
-    "aarch64": Kernel(0xC000_00B7, 198, 29, _GENERIC),
-    "riscv64": Kernel(0xC000_00F3, 198, 29, _GENERIC),
+    "x86_64": Kernel(0xC000_003E, 41, 16, 101, (310, 311), _refused(285, 425, 438, 248, 249, 250, 298, 321, 323)),
+    "aarch64": Kernel(0xC000_00B7, 198, 29, 117, (270, 271), _GENERIC),
+    "riscv64": Kernel(0xC000_00F3, 198, 29, 117, (270, 271), _GENERIC),
 }
 """By the machine's name; elsewhere there is no such wall."""
 
@@ -85,6 +92,8 @@ def program(machine: str | None = None) -> bytes | None:
         *(each for number, said in kernel.refused.items() for each in _if(_EQUAL, number, REFUSE | said)),
         *_asked(kernel.socket, _FIRST, FAMILIES, ALLOW, REFUSE | errno.EAFNOSUPPORT),
         *_asked(kernel.ioctl, _SECOND, tuple(REQUESTS.values()), REFUSE | errno.EPERM, ALLOW),
+        *_asked(kernel.ptrace, _SECOND, (INIT,), REFUSE | errno.EPERM, ALLOW),
+        *(each for call in kernel.reaches for each in _asked(call, _FIRST, (INIT,), REFUSE | errno.EPERM, ALLOW)),
         (_RETURN, 0, 0, ALLOW),
     ]
     return b"".join(struct.pack("<HBBI", *each) for each in steps)

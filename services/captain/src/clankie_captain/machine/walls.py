@@ -70,6 +70,8 @@ def walls(most: Most, files: Mapping[str, int], calls: int | None = None) -> dic
         "environment": ("--clearenv",),
         "system": (*_system(), *_etc(files)),
         "proc": ("--proc", "/proc"),
+        # It runs as the command does, holds up the walls and has none of the reins: nobody is to take it over.
+        "first process": ("--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
         "devices": ("--dev", "/dev", "--size", str(most.scratch), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
         "scratch": ("--size", str(most.scratch), "--tmpfs", "/tmp"),  # noqa: S108
     }
@@ -95,11 +97,14 @@ def proxied() -> tuple[str, ...]:
 
 
 def reins(most: Most) -> tuple[str, ...]:
-    """What a command is started by, inside: its bounds, the kernel's first victim where memory ends, behind others."""
+    """What a command is started by, inside: its bounds, the kernel's first victim where memory ends, behind others.
+
+    One byte of a core is none; with a bound of 0 the machine's own handler of crashes would be started, as root.
+    """
     cpu = max(1, int(most.each_cpu.total_seconds()))
     return (
         "prlimit", f"--nproc={most.processes}", f"--as={most.each_claim}", f"--nofile={most.each_files}",
-        f"--fsize={most.each_file_bytes}", f"--cpu={cpu}:{cpu + 1}", "--core=0", "--memlock=0", "--msgqueue=0", "--",
+        f"--fsize={most.each_file_bytes}", f"--cpu={cpu}:{cpu + 1}", "--core=1", "--memlock=0", "--msgqueue=0", "--",
         "choom", "--adjust", "1000", "--", "nice", "-n", "5",
     )  # fmt: skip
 
