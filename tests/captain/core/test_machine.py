@@ -12,39 +12,40 @@ EMPTY = Held(0, 0)
 
 
 @pytest.mark.parametrize(
-    ("processes", "memory", "room", "stop"),
+    ("processes", "memory", "room", "disk", "stop"),
     [
-        (4, 100, AMPLE, None),
-        (5, 0, AMPLE, "processes"),
-        (1, 101, AMPLE, "memory"),
-        (1, 0, Room(1000, 49), "machine"),
-        (1, 0, Room(80, 10), None),  # an eighth of a small machine is enough
-        (1, 0, Room(80, 9), "machine"),
-        (1, 0, Room(0, 0), None),  # nobody tells
+        (4, 100, AMPLE, AMPLE, None),
+        (5, 0, AMPLE, AMPLE, "processes"),
+        (1, 101, AMPLE, AMPLE, "memory"),
+        (1, 0, Room(1000, 49), AMPLE, "machine"),
+        (1, 0, Room(80, 10), AMPLE, None),  # an eighth of a small machine is enough
+        (1, 0, Room(80, 9), AMPLE, "machine"),
+        (1, 0, Room(0, 0), AMPLE, None),  # nobody tells
+        (1, 0, AMPLE, Room(1000, 49), "machine"),
+        (1, 0, AMPLE, Room(100, 10), None),
+        (1, 0, AMPLE, Room(100, 9), "machine"),
     ],
 )
 def test_processes_end_a_command_beyond_its_bounds_and_where_the_machine_runs_short(
-    processes: int, memory: int, room: Room, stop: Stop | None
+    processes: int, memory: int, room: Room, disk: Room, stop: Stop | None
 ) -> None:
-    assert overloaded(processes, memory, room, MOST) == stop
+    assert overloaded(processes, memory, room, disk, MOST) == stop
 
 
 @pytest.mark.parametrize(
-    ("held", "before", "room", "stop"),
+    ("held", "before", "stop"),
     [
-        (Held(100, 10), EMPTY, AMPLE, None),
-        (Held(101, 1), EMPTY, AMPLE, "disk"),
-        (Held(1, 11), EMPTY, AMPLE, "disk"),
-        (Held(500, 50), Held(500, 50), AMPLE, None),  # too full already: it may be emptied
-        (Held(501, 50), Held(500, 50), AMPLE, "disk"),
-        (Held(500, 51), Held(500, 50), AMPLE, "disk"),
-        (Held(1, 1, seen=False), EMPTY, AMPLE, "blind"),
-        (Held(1, 1), EMPTY, Room(1000, 49), "machine"),
-        (Held(1, 1), EMPTY, Room(100, 10), None),
+        (Held(100, 10), EMPTY, None),
+        (Held(101, 1), EMPTY, "disk"),
+        (Held(1, 11), EMPTY, "disk"),
+        (Held(500, 50), Held(500, 50), None),  # too full already: it may be emptied
+        (Held(501, 50), Held(500, 50), "disk"),
+        (Held(500, 51), Held(500, 50), "disk"),
+        (Held(1, 1, seen=False), EMPTY, "blind"),
     ],
 )
-def test_a_full_workspace_ends_a_command(held: Held, before: Held, room: Room, stop: Stop | None) -> None:
-    assert overfull(held, before, room, MOST) == stop
+def test_a_full_workspace_ends_a_command(held: Held, before: Held, stop: Stop | None) -> None:
+    assert overfull(held, before, MOST) == stop
 
 
 @pytest.mark.parametrize(

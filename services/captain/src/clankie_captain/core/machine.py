@@ -52,13 +52,13 @@ class Held:
     seen: bool = True
 
 
-def overloaded(processes: int, memory: int, room: Room, most: Most) -> Stop | None:
-    """Why a command ends by what its processes are and hold; None where it goes on."""
+def overloaded(processes: int, memory: int, room: Room, disk: Room, most: Most) -> Stop | None:
+    """Why a command ends by what its processes are and hold, and what is left; None where it goes on."""
     if processes > most.processes:
         return "processes"
     if memory > most.memory:
         return "memory"
-    return "machine" if room.short_of(most.spare_memory, 8) else None
+    return "machine" if room.short_of(most.spare_memory, 8) or disk.short_of(most.spare_disk, 10) else None
 
 
 def unfit(held: Held, first: Held, most: Most) -> Stop | None:
@@ -74,7 +74,7 @@ def unfit(held: Held, first: Held, most: Most) -> Stop | None:
     return None
 
 
-def overfull(held: Held, before: Held, room: Room, most: Most) -> Stop | None:
+def overfull(held: Held, before: Held, most: Most) -> Stop | None:
     """Why a command ends by what lies in the workspace; one that was too full already may be emptied.
 
     What cannot be looked into cannot be counted: nothing runs on beside it.
@@ -83,4 +83,4 @@ def overfull(held: Held, before: Held, room: Room, most: Most) -> Stop | None:
         return "blind"
     if held.size > max(most.disk, before.size) or held.entries > max(most.entries, before.entries):
         return "disk"
-    return "machine" if room.short_of(most.spare_disk, 10) else None
+    return None

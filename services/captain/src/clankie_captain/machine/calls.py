@@ -64,14 +64,17 @@ class Kernel:
 
 
 def _refused(fallocate: int, *others: int) -> dict[int, int]:
-    # What cannot be reserved is written instead, which is counted as it grows.
+    # What cannot be reserved is written instead, which is counted as it grows; memory that no process maps is not.
     return {fallocate: errno.EOPNOTSUPP, **dict.fromkeys(others, errno.ENOSYS)}
 
 
-# fallocate; io_uring_setup, pidfd_getfd, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd
-_GENERIC: Final = _refused(47, 425, 438, 217, 218, 219, 241, 280, 282)
+# fallocate; io_uring_setup, pidfd_getfd, memfd_create, memfd_secret, then those of keys (add_key, request_key, keyctl),
+# perf_event_open, bpf, userfaultfd
+_GENERIC: Final = _refused(47, 425, 438, 279, 447, 217, 218, 219, 241, 280, 282)
 KERNELS: Final[Mapping[str, Kernel]] = {
-    "x86_64": Kernel(0xC000_003E, 41, 16, 101, (310, 311), _refused(285, 425, 438, 248, 249, 250, 298, 321, 323)),
+    "x86_64": Kernel(
+        0xC000_003E, 41, 16, 101, (310, 311), _refused(285, 425, 438, 319, 447, 248, 249, 250, 298, 321, 323)
+    ),
     "aarch64": Kernel(0xC000_00B7, 198, 29, 117, (270, 271), _GENERIC),
     "riscv64": Kernel(0xC000_00F3, 198, 29, 117, (270, 271), _GENERIC),
 }

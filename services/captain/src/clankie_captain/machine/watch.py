@@ -14,7 +14,7 @@ from clankie_captain.machine.weighing import weighed
 from clankie_settings.clock import Clock
 
 LOOKS_EVERY: Final = timedelta(milliseconds=100)
-"""How often processes are looked at: a hog fills less than half a gigabyte meanwhile."""
+"""How often processes and what is left are looked at: a hog fills less than half a gigabyte meanwhile."""
 
 RESTS: Final = 3
 """How many times as long as a look took the next one waits at least: a watch is not to be the work."""
@@ -26,11 +26,11 @@ MEASURES_EVERY: Final = timedelta(milliseconds=250)
 """How often the workspace is measured."""
 
 
-async def processes(kindred: Callable[[], list[int]], most: Most, clock: Clock) -> Stop:
-    """Why a command has to end by its processes, as soon as it has to."""
+async def processes(kindred: Callable[[], list[int]], root: Path, most: Most, clock: Clock) -> Stop:
+    """Why a command has to end by its processes or by what is left on its disk, as soon as it has to."""
     while True:
         began = clock.elapsed()
-        stop = await asyncio.to_thread(_loaded, kindred, most)
+        stop = await asyncio.to_thread(_loaded, kindred, root, most)
         if stop is not None:
             return stop
         await clock.sleep(max(LOOKS_EVERY, (clock.elapsed() - began) * RESTS))
@@ -63,10 +63,10 @@ def memory() -> Room:
     return Room(told["MemTotal"], told["MemAvailable"])
 
 
-def _loaded(kindred: Callable[[], list[int]], most: Most) -> Stop | None:
+def _loaded(kindred: Callable[[], list[int]], root: Path, most: Most) -> Stop | None:
     found = kindred()
-    return overloaded(len(found) - SCAFFOLD, kin.filled(found), memory(), most)
+    return overloaded(len(found) - SCAFFOLD, kin.filled(found), memory(), disk(root), most)
 
 
 def _filled(root: Path, before: Held, most: Most) -> Stop | None:
-    return overfull(weighed(root, max(most.entries, before.entries) + 1), before, disk(root), most)
+    return overfull(weighed(root, max(most.entries, before.entries) + 1), before, most)

@@ -131,7 +131,7 @@ class Workbench(Machine):
     def _over(self, started: Started, before: Held, within: timedelta) -> Sequence[Coroutine[Any, Any, Stop]]:
         most, folder = self._sandbox.most, self._sandbox.folder
         return (
-            watch.processes(started.kin, most, self._clock),
+            watch.processes(started.kin, folder, most, self._clock),
             watch.folder(folder, before, most, self._clock),
             self._late(within),
         )
