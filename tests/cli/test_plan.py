@@ -51,8 +51,8 @@ def test_without_a_model_a_trial_rehearses() -> None:
 @pytest.mark.parametrize(
     "env",
     [
-        {"ANTHROPIC_API_KEY": "a key"},
-        {"OPENAI_API_KEY": "a key"},
+        {"ANTHROPIC_API_KEY": "a-key"},
+        {"OPENAI_API_KEY": "a-key"},
         {"CLANKIE_MODEL": "openai:name", "CLANKIE_MODEL_BASE_URL": "http://127.0.0.1:9"},
     ],
 )
@@ -104,7 +104,7 @@ GIVEN = {
 
 @pytest.mark.parametrize("field", plan.FORWARDED)
 def test_a_trial_is_run_with_each_setting_that_it_takes_over(field: str) -> None:
-    models = {"CLANKIE_MODEL": "openai:n", "OPENAI_API_KEY": "a key"}
+    models = {"CLANKIE_MODEL": "openai:n", "OPENAI_API_KEY": "a-key"}
     token = field.endswith(("_key", "_token"))
     env = {**models, variable(field): GIVEN.get(field, "a-secret-of-its-own" if token else "1000")}
     made = trial(env)
@@ -116,7 +116,7 @@ def test_a_trial_is_run_with_each_setting_that_it_takes_over(field: str) -> None
 
 
 def test_on_discord_the_environment_stands_as_it_is() -> None:
-    env = {"DISCORD_BOT_TOKEN": "a token", "OPENAI_API_KEY": "a key", "CLANKIE_DISCORD_CHANNELS": "12345"}
+    env = {"DISCORD_BOT_TOKEN": "a-token", "OPENAI_API_KEY": "a-key", "CLANKIE_DISCORD_CHANNELS": "12345"}
     programs = plan.on_discord(launch_settings(env), env)
     assert [each.module for each in programs] == ["clankie_captain", "clankie_bridge"]
     for each in programs:
@@ -134,7 +134,7 @@ def test_no_proxy_stands_between_processes_of_one_machine() -> None:
     [
         ({}, plan.NO_MODEL),
         ({"CLANKIE_MODEL_BASE_URL": "http://127.0.0.1:9"}, plan.NO_NAME),
-        ({"CLANKIE_MODEL": "rehearsal", "OPENAI_API_KEY": "a key"}, plan.NO_REHEARSAL),
+        ({"CLANKIE_MODEL": "rehearsal", "OPENAI_API_KEY": "a-key"}, plan.NO_REHEARSAL),
     ],
 )
 def test_on_discord_a_model_is_needed(env: dict[str, str], said: str) -> None:

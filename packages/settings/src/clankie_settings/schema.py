@@ -4,7 +4,7 @@ import ipaddress
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
@@ -115,6 +115,13 @@ def _image_model(name: str) -> str:
     return name
 
 
+def _sendable(secret: SecretStr) -> SecretStr:
+    # It goes into a header of HTTP, which takes no line end; and whoever copies one easily takes along a blank.
+    if not re.fullmatch(r"[!-~]+", secret.get_secret_value()):
+        raise ValueError("holds a blank, or a character that no key has: copy it again")
+    return secret
+
+
 Items = Annotated[tuple[str, ...], BeforeValidator(_items)]
 Snowflake = Annotated[str, BeforeValidator(str), AfterValidator(_snowflake)]
 Snowflakes = Annotated[tuple[Annotated[str, AfterValidator(_snowflake)], ...], BeforeValidator(_items)]
@@ -123,8 +130,14 @@ RoomKeys = Annotated[tuple[Annotated[str, AfterValidator(_room_key)], ...], Befo
 Tools = Annotated[tuple[Annotated[str, AfterValidator(_tool)], ...], BeforeValidator(_items)]
 Loopback = Annotated[str, AfterValidator(loopback)]
 HttpAddress = Annotated[str, AfterValidator(_http)]
+Secret = Annotated[SecretStr, AfterValidator(_sendable)]
 ModelName = Annotated[str, AfterValidator(_model)]
 ReplyPolicy = Literal["addressed", "all"]
+
+_MOST: Final = 1_000_000_000_000
+"""More than anybody counts of anything here, and few enough for every store."""
+_CENTURY: Final = 36_500
+"""Days; a calendar cannot go back as far as somebody can write zeros."""
 
 
 class _Table(BaseModel):
@@ -139,7 +152,7 @@ class RoomSettings(_Table):
     notices: bool | None = None
     room_loop: bool | None = None
     tools: Tools | None = None
-    context_cap: Annotated[int, Field(ge=1_000)] | None = None
+    context_cap: Annotated[int, Field(ge=1_000, le=_MOST)] | None = None
 
 
 class Granted(_Table):
@@ -151,7 +164,7 @@ class Granted(_Table):
 class PresenceSettings(_Table):
     """``[presences.<id>]``: another process that stands in rooms."""
 
-    token: Annotated[SecretStr, Field(min_length=16)]
+    token: Annotated[Secret, Field(min_length=16)]
 
 
 class SharedSettings(BaseModel):
@@ -165,9 +178,9 @@ class SharedSettings(BaseModel):
     """Pictures of tools, written by the captain and resolved by the bridge. Source: ART-1."""
     captain_url: HttpAddress = "http://127.0.0.1:4310"
     """Where the captain is; it also listens here unless ``captain_bind`` says otherwise."""
-    captain_token: SecretStr | None = None
+    captain_token: Secret | None = None
     """The token of the presence ``discord``; made once in the state folder when unset. Source: SEC-1."""
-    operator_token: SecretStr | None = None
+    operator_token: Secret | None = None
     """The operator's token; made once in the state folder when unset. Source: SEC-1."""
     owner_id: Snowflake | None = None
     """The owner's Discord id."""
@@ -216,9 +229,9 @@ class _ModelSettings(SharedSettings):
     """``provider:name`` or ``rehearsal``; unset, the provider whose key is there. Source: FAIL-4."""
     model_base_url: HttpAddress | None = None
     """Any address that speaks the provider's protocol."""
-    anthropic_api_key: SecretStr | None = None
-    openai_api_key: SecretStr | None = None
-    google_api_key: SecretStr | None = None
+    anthropic_api_key: Secret | None = None
+    openai_api_key: Secret | None = None
+    google_api_key: Secret | None = None
 
 
 class CaptainSettings(_ModelSettings):
@@ -230,7 +243,7 @@ class CaptainSettings(_ModelSettings):
     """Unset: SQLite in the state folder. Source: DUR-3, DUR-4."""
     model_fallbacks: Annotated[tuple[ModelName, ...], BeforeValidator(_items)] = ()
     """Models that are tried in this order when the first fails. Source: FAIL-5."""
-    model_window: Annotated[int, Field(ge=1_000)] | None = None
+    model_window: Annotated[int, Field(ge=1_000, le=_MOST)] | None = None
     """The model's context window in tokens, where it is known better than by the provider's refusal. Source: CTX-8."""
     persona_file: Path | None = None
     """The owner's words about who he is, used verbatim. Source: CTX-3."""
@@ -250,7 +263,7 @@ class CaptainSettings(_ModelSettings):
     """What ``search_web`` asks; ``auto``: a SearXNG that is named, else the model's provider, else Brave."""
     search_url: HttpAddress | None = None
     """A SearXNG of the owner's, wherever it is."""
-    brave_api_key: SecretStr | None = None
+    brave_api_key: Secret | None = None
     """The key of Brave's search."""
     tools: Tools = ("draw_diagram", "fork", "search_web", "read_page")
     """Tools, or ``[tool_sets]``, that everybody may use where no table of their own says otherwise. Source: GRANT-1."""
@@ -274,15 +287,15 @@ class CaptainSettings(_ModelSettings):
     """Seconds without any event after which a run is aborted. Source: FAIL-1."""
     live_runs: Annotated[int, Field(ge=1, le=1_000)] = bounds.LIVE_RUNS
     """Live runs at a time. Source: LANE-17."""
-    actor_messages: Annotated[int, Field(ge=1)] = bounds.ACTOR_MESSAGES
+    actor_messages: Annotated[int, Field(ge=1, le=_MOST)] = bounds.ACTOR_MESSAGES
     """Messages of one person in ten minutes that he works on; the owner is exempt. Source: ING-10."""
-    room_tokens_a_day: Annotated[int, Field(ge=1)] | None = None
+    room_tokens_a_day: Annotated[int, Field(ge=1, le=_MOST)] | None = None
     """Tokens, in and out, that one room may cost on a UTC day; unset: no limit."""
-    tokens_a_day: Annotated[int, Field(ge=1)] | None = None
+    tokens_a_day: Annotated[int, Field(ge=1, le=_MOST)] | None = None
     """Tokens, in and out, that all rooms together may cost on a UTC day; unset: no limit."""
-    keep_days: Annotated[int, Field(ge=bounds.KEEP_DAYS)] | None = None
+    keep_days: Annotated[int, Field(ge=bounds.KEEP_DAYS, le=_CENTURY)] | None = None
     """Days for which transcripts are kept; unset: for ever. Source: OPS-11."""
-    keep_picture_days: Annotated[int, Field(ge=1)] | None = None
+    keep_picture_days: Annotated[int, Field(ge=1, le=_CENTURY)] | None = None
     """Days for which pictures are kept; unset: as long as transcripts. Source: OPS-11."""
     otel_exporter_otlp_endpoint: HttpAddress | None = None
     """Where OpenTelemetry's spans go, over HTTP; unset: nowhere. Source: OPS-8."""
@@ -309,7 +322,7 @@ class CaptainSettings(_ModelSettings):
 class BridgeSettings(SharedSettings):
     """What the bridge reads besides."""
 
-    discord_bot_token: SecretStr | None = None
+    discord_bot_token: Secret | None = None
     """The bot's token from the developer portal."""
     discord_guilds: Guilds = ()
     """Guilds he is admitted in; empty admits none, ``*`` all. Source: ING-1."""
@@ -339,7 +352,7 @@ class BridgeSettings(SharedSettings):
 class LaunchSettings(_ModelSettings):
     """What ``clankie up`` and ``clankie eval`` read besides."""
 
-    discord_bot_token: SecretStr | None = None
+    discord_bot_token: Secret | None = None
     stage_port: Annotated[int, Field(ge=0, le=65_535)] = 4320
     """The stage's port on loopback."""
     eval_judge: ModelName | None = None
