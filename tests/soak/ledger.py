@@ -110,8 +110,8 @@ class Ledger:
         return frozenset() if self.glance is None else self.glance.ids
 
     def waits(self, message: str) -> bool:
-        """Whether the captain has a message and had no result for it when it was looked at last."""
-        return self.glance is not None and message in self.glance.unsettled
+        """Whether the captain has a message and nobody had heard it when it was looked at last."""
+        return self.glance is not None and message in self.glance.unheard
 
     def pending(self, since: timedelta) -> int:
         """How much is under way: open deliveries, and what was said since then and is none yet."""

@@ -124,21 +124,17 @@ class Glance:
 
     Attributes:
         ids: The deliveries that were accepted.
-        unsettled: Those that have no result yet.
+        unheard: Those that no run has taken up yet.
         settled: Those that were settled last.
     """
 
     lanes: tuple[LaneRow, ...]
     live: tuple[tuple[str, str], ...]
     ids: frozenset[str]
-    unsettled: frozenset[str]
+    unheard: frozenset[str]
+    open: int
     owed: int
     settled: tuple[str, ...]
-
-    @property
-    def open(self) -> int:
-        """How many deliveries have no result yet."""
-        return len(self.unsettled)
 
     @property
     def known(self) -> int:
@@ -160,13 +156,14 @@ class Store:
                 lanes = tuple(_lanes(store))
                 live = tuple(store.execute("SELECT lane, id FROM run WHERE settled_at IS NULL"))
                 ids = frozenset(row[0] for row in store.execute("SELECT id FROM delivery WHERE presence = 'discord'"))
-                unsettled = frozenset(row[0] for row in store.execute("SELECT id FROM delivery WHERE state != 'done'"))
-                (owed,) = store.execute("SELECT total(owed) FROM delivery").fetchone()
+                waiting = store.execute("SELECT id FROM delivery WHERE state IN ('queued', 'steer')")
+                unheard = frozenset(row[0] for row in waiting)
+                counted = store.execute("SELECT total(state != 'done'), total(owed) FROM delivery").fetchone()
                 newest = store.execute("SELECT id FROM delivery WHERE state = 'done' ORDER BY settled_at DESC LIMIT 50")
                 settled = tuple(row[0] for row in newest)
         except sqlite3.OperationalError:
             return None
-        return Glance(lanes, live, ids, unsettled, int(owed), settled)
+        return Glance(lanes, live, ids, unheard, int(counted[0]), int(counted[1]), settled)
 
     def everything(self) -> Rows:
         """All rows that the invariants speak of."""

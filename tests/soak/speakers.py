@@ -37,8 +37,8 @@ EDITED: Final = 0.15
 DELETED: Final = 0.1
 """How often somebody takes it away."""
 
-HELD: Final = 0.7
-"""How often it is one that the captain has and has no result for, where there is one."""
+HELD: Final = 0.8
+"""How often it is one that the captain has and nobody has heard, where there is one."""
 
 MOST_OPEN: Final = 60
 """Messages under way at which people wait before they say more."""

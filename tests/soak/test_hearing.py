@@ -204,7 +204,7 @@ def test_notes_may_lack_what_was_too_long_to_be_read() -> None:
 def test_a_lane_that_begins_earlier_than_before_is_seen() -> None:
     ledger = Ledger()
     for begins in (5, 3):
-        ledger.looked(Glance((LaneRow(LANE, 1, None, begins),), (), frozenset(), frozenset(), 0, ()))
+        ledger.looked(Glance((LaneRow(LANE, 1, None, begins),), (), frozenset(), frozenset(), 0, 0, ()))
     assert ledger.torn == [f"{LANE}: begins at 3 after 5"]
 
 

@@ -47,7 +47,7 @@ def sound() -> Facts:
         ledger.answered(each.id, each.result or {})
         ledger.answered(each.id, each.result or {})
     lanes = (LaneRow(LANE, 4, None),)
-    ledger.looked(Glance(lanes, (), frozenset(), frozenset(), 0, ()))
+    ledger.looked(Glance(lanes, (), frozenset(), frozenset(), 0, 0, ()))
     rows = Rows(
         lanes=lanes,
         runs=(
@@ -105,7 +105,7 @@ def result(delivery_id: str, **result: object) -> dict[str, object]:
 
 
 def looked(live: tuple[tuple[str, str], ...], epoch: int = 4) -> Doctor:
-    glance = Glance((LaneRow(LANE, epoch, None),), live, frozenset(), frozenset(), 0, ())
+    glance = Glance((LaneRow(LANE, epoch, None),), live, frozenset(), frozenset(), 0, 0, ())
     return of_ledger(lambda ledger: ledger.looked(glance))
 
 
