@@ -17,7 +17,7 @@ from clankie_settings.environment import captain_settings
 from tests.captain.machine.ground import needs_a_sandbox
 from tests.cli.launching import called, environment
 
-pytestmark = pytest.mark.requirement("OPS-9")
+pytestmark = [pytest.mark.requirement("OPS-9"), pytest.mark.timeout(300)]
 
 CANARY = "CANARY-secret"
 NOWHERE = "http://127.0.0.1:9"
@@ -70,14 +70,16 @@ def test_a_tool_that_nobody_has_is_a_wrong_setting(tmp_path: Path, trial: bool) 
         ('for each in h264 hevc vp8 vp9 av1; do echo " V....D $each  x"; done', "ok", "reads what films"),
     ],
 )
-def test_the_ffmpeg_that_the_captain_would_use_is_tried(tmp_path: Path, program: str, state: str, said: str) -> None:
+async def test_the_ffmpeg_that_the_captain_would_use_is_tried(
+    tmp_path: Path, program: str, state: str, said: str
+) -> None:
     own = tmp_path / "bin" / "ffmpeg"
     own.parent.mkdir()
     own.write_text(f"#!/bin/sh\n{program}\n", "utf-8")
     own.chmod(0o755)
-    _, found = checked(tmp_path, PATH=str(own.parent))
-    assert found["ffmpeg"]["state"] == state
-    assert said in found["ffmpeg"]["said"]
+    found = await programs.ffmpeg({"PATH": str(own.parent)})
+    assert found.state == state
+    assert said in found.said
 
 
 async def test_a_machine_without_ffmpeg_is_told_how_to_get_it(tmp_path: Path) -> None:
@@ -88,26 +90,31 @@ async def test_a_machine_without_ffmpeg_is_told_how_to_get_it(tmp_path: Path) ->
     assert "apt install ffmpeg" in found.said
 
 
-def test_pages_are_looked_at_where_somebody_may_see_them(tmp_path: Path) -> None:
-    _, found = checked(tmp_path)
-    assert (found["pages"]["state"], found["paintings"]["state"]) == ("skipped", "skipped")
-    _, found = checked(tmp_path, CLANKIE_TOOLS="screen*,generate_image", CLANKIE_BROWSER=str(tmp_path / "none"))
-    assert (found["pages"]["state"], found["paintings"]["state"]) == ("note", "note")
-    assert "install Chromium" in found["pages"]["said"]
-    assert "CLANKIE_IMAGE_MODEL=" in found["paintings"]["said"]
+async def shown(folder: Path, **settings: str) -> tuple[Finding, Finding]:
+    """What is said of pages and of paintings."""
+    env = environment(folder, **settings)
+    return await programs.pages(env, captain_settings(env)), programs.paintings(captain_settings(env))
 
 
-def test_a_browser_that_does_not_start_and_a_model_without_a_key_are_wrong(tmp_path: Path) -> None:
+async def test_pages_are_looked_at_where_somebody_may_see_them(tmp_path: Path) -> None:
+    pages, paintings = await shown(tmp_path)
+    assert (pages.state, paintings.state) == ("skipped", "skipped")
+    granted = {"CLANKIE_TOOLS": "screen*,generate_image", "CLANKIE_BROWSER": str(tmp_path / "none")}
+    pages, paintings = await shown(tmp_path, **granted)
+    assert (pages.state, paintings.state) == ("note", "note")
+    assert "install Chromium" in pages.said
+    assert "CLANKIE_IMAGE_MODEL=" in paintings.said
+
+
+async def test_a_browser_that_does_not_start_and_a_model_without_a_key_are_wrong(tmp_path: Path) -> None:
     more = {"CLANKIE_BROWSER": "/bin/false", "CLANKIE_BROWSER_SANDBOX": "off", "CLANKIE_IMAGE_MODEL": "openai:x"}
-    _, found = checked(tmp_path, CLANKIE_TOOLS="screenshot_page", **more)
-    assert (found["pages"]["state"], found["paintings"]["state"]) == ("wrong", "wrong")
-    assert "docs/threats.md" in found["pages"]["said"]
-    assert "OPENAI_API_KEY" in found["paintings"]["said"]
+    pages, paintings = await shown(tmp_path, CLANKIE_TOOLS="screenshot_page", **more)
+    assert (pages.state, paintings.state) == ("wrong", "wrong")
+    assert "docs/threats.md" in pages.said
+    assert "OPENAI_API_KEY" in paintings.said
     paid = {"OPENAI_API_KEY": "k", "CLANKIE_IMAGE_MODEL": "openai:x"}
-    _, found = checked(tmp_path, **paid)
-    assert found["paintings"]["state"] == "note"
-    _, found = checked(tmp_path, CLANKIE_TOOLS="generate_image", **paid)
-    assert found["paintings"]["state"] == "ok"
+    assert (await shown(tmp_path, **paid))[1].state == "note"
+    assert (await shown(tmp_path, CLANKIE_TOOLS="generate_image", **paid))[1].state == "ok"
 
 
 async def test_each_server_of_tools_is_asked_and_has_its_line(tmp_path: Path) -> None:
@@ -125,13 +132,19 @@ async def test_each_server_of_tools_is_asked_and_has_its_line(tmp_path: Path) ->
 
 
 @pytest.mark.requirement("GRANT-4")
-def test_the_sandbox_is_tried_where_somebody_is_trusted_with_the_machine(tmp_path: Path) -> None:
-    _, found = checked(tmp_path)
-    assert found["machine"]["state"] == "skipped"
-    assert "clankie send" in found["machine"]["said"]
-    _, found = checked(tmp_path, DISCORD_BOT_TOKEN=CANARY, CLANKIE_SYSTEM_ACTORS="12345", PATH=str(tmp_path))
-    assert found["machine"]["state"] == "note"
-    assert "apt install bubblewrap" in found["machine"]["said"]
+async def test_the_sandbox_is_tried_where_somebody_is_trusted_with_the_machine(tmp_path: Path) -> None:
+    found = await walled(tmp_path)
+    assert found.state == "skipped"
+    assert "clankie send" in found.said
+    found = await walled(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", PATH=str(tmp_path))
+    assert found.state == "note"
+    assert "apt install bubblewrap" in found.said
+
+
+async def walled(folder: Path, **settings: str) -> Finding:
+    """What is said of the machine."""
+    env = {**environment(folder), **settings}
+    return await programs.machine(env, captain_settings(env), folder)
 
 
 def test_of_a_trial_it_says_what_the_trials_own_lists_grant(tmp_path: Path) -> None:
@@ -151,20 +164,17 @@ def test_of_a_trial_it_says_what_the_trials_own_lists_grant(tmp_path: Path) -> N
 
 @needs_a_sandbox
 @pytest.mark.requirement("GRANT-4")
-def test_a_machine_that_can_keep_commands_in_is_said(tmp_path: Path) -> None:
-    settings = {"CLANKIE_SYSTEM_ACTORS": "12345", "CLANKIE_MACHINE_NETWORK": "on"}
-    _, found = checked(tmp_path, DISCORD_BOT_TOKEN=CANARY, **settings)
-    assert (found["machine"]["state"], found["machine"]["said"]) == (
-        "ok",
-        "commands run in bubblewrap, in the workspace alone, with the public web",
-    )
+async def test_a_machine_that_can_keep_commands_in_is_said(tmp_path: Path) -> None:
+    found = await walled(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", CLANKIE_MACHINE_NETWORK="on")
+    said = "commands run in bubblewrap, in the workspace alone, with the public web"
+    assert (found.state, found.said) == ("ok", said)
 
 
 @needs_a_sandbox
 @pytest.mark.requirement("GRANT-4")
 async def test_what_settings_name_where_commands_would_see_it_is_said(tmp_path: Path) -> None:
-    env = environment(tmp_path, CLANKIE_SYSTEM_ACTORS="12345", CLANKIE_DATABASE_URL="sqlite+aiosqlite:////usr/none.db")
-    found = await programs.machine(env, captain_settings(env), tmp_path)
+    settings = {"CLANKIE_SYSTEM_ACTORS": "12345", "CLANKIE_DATABASE_URL": "sqlite+aiosqlite:////usr/none.db"}
+    found = await walled(tmp_path, **settings)
     assert found.state == "note"
     assert "out of /usr" in found.said
 
@@ -177,37 +187,36 @@ def test_a_policy_that_lets_nobody_in_is_wrong(tmp_path: Path, policy: str, said
     assert said in found["settings"]["said"]
 
 
-def test_a_database_of_a_newer_version_says_what_to_upgrade(tmp_path: Path) -> None:
-    state = tmp_path / "state" / "stage"
-    state.mkdir(parents=True)
-    with closing(sqlite3.connect(state / "captain.db")) as connection, connection:
+async def database(state: Path) -> list[Finding]:
+    """What is said of the database in a state folder."""
+    env = environment(state)
+    return await programs.database(env, captain_settings(env), state)
+
+
+async def test_a_database_of_a_newer_version_says_what_to_upgrade(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "captain.db")) as connection, connection:
         connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
         connection.execute("INSERT INTO alembic_version VALUES ('9999')")
         connection.execute("CREATE TABLE lane (id TEXT)")
-    _, found = checked(tmp_path)
-    assert found["database"]["state"] == "wrong"
-    assert "upgrade this one" in found["database"]["said"]
+    found, _ = await database(tmp_path)
+    assert found.state == "wrong"
+    assert "upgrade this one" in found.said
 
 
-def test_a_database_that_is_broken_is_said(tmp_path: Path) -> None:
-    state = tmp_path / "state" / "stage"
-    state.mkdir(parents=True)
-    (state / "captain.db").write_bytes(b"no database" * 1_000)
-    _, found = checked(tmp_path)
-    assert "cannot be read" in found["database"]["said"]
+async def test_a_database_that_is_broken_is_said(tmp_path: Path) -> None:
+    (tmp_path / "captain.db").write_bytes(b"no database" * 1_000)
+    assert "cannot be read" in (await database(tmp_path))[0].said
 
 
 @pytest.mark.requirement("DUR-3")
-def test_a_database_of_another_program_is_said_and_a_risky_sqlite_beside_it(tmp_path: Path) -> None:
-    state = tmp_path / "state" / "stage"
-    state.mkdir(parents=True)
-    with closing(sqlite3.connect(state / "captain.db")) as connection, connection:
+async def test_a_database_of_another_program_is_said_and_a_risky_sqlite_beside_it(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "captain.db")) as connection, connection:
         connection.execute("CREATE TABLE places (url TEXT)")
-    _, found = checked(tmp_path)
-    assert found["database"]["state"] == "wrong"
-    assert "set CLANKIE_DATABASE_URL" in found["database"]["said"]
-    assert found["sqlite"]["state"] == ("note" if is_old(sqlite3.sqlite_version_info) else "ok")
-    assert sqlite3.sqlite_version in found["sqlite"]["said"]
+    found, sqlite = await database(tmp_path)
+    assert found.state == "wrong"
+    assert "set CLANKIE_DATABASE_URL" in found.said
+    assert sqlite.state == ("note" if is_old(sqlite3.sqlite_version_info) else "ok")
+    assert sqlite3.sqlite_version in sqlite.said
 
 
 def test_each_finding_is_one_line() -> None:

@@ -12,7 +12,7 @@ from clankie_cli.checks.finding import Finding, note, ok, skipped, wrong
 from clankie_cli.plain import counted
 from clankie_settings.schema import CaptainSettings
 
-LOOK_WITHIN: Final = timedelta(minutes=1)
+LOOK_WITHIN: Final = timedelta(minutes=3)
 """How long the process may take that only looks."""
 
 ASK_WITHIN: Final = timedelta(minutes=5)
