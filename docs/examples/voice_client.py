@@ -7,9 +7,11 @@ It holds the room while it runs, and gives it back at the end of its input. See 
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import sys
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -72,11 +74,8 @@ class VoiceClient:
 
     async def _listen(self) -> None:
         """Hand over each line; each waits for its own result, so that a second one can join the first one's run."""
-        reader = asyncio.StreamReader()
-        loop = asyncio.get_running_loop()
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
         async with asyncio.TaskGroup() as waiting:
-            while line := await reader.readline():
+            async for line in _lines():
                 text = line.decode("utf-8", "replace").strip()
                 if text:
                     delivery = f"utterance-{uuid.uuid4().hex}"
@@ -202,6 +201,22 @@ class VoiceClient:
         print(f"{what} {self._room}", file=sys.stderr, flush=True)
 
 
+async def _lines() -> AsyncIterator[bytes]:
+    """The lines of the input; a thread reads them, since a file cannot be waited for as a pipe can."""
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes]()
+
+    def read() -> None:
+        # Unbuffered, since a buffer's lock cannot be held while Python ends; and the loop may be gone by the next line.
+        with contextlib.suppress(RuntimeError), open(0, "rb", buffering=0, closefd=False) as source:
+            while line := source.readline():
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, b"")
+
+    threading.Thread(target=read, daemon=True).start()
+    while line := await lines.get():
+        yield line
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat()
 
@@ -217,6 +232,8 @@ async def main() -> None:
     token = os.environ.get("CLANKIE_VOICE_TOKEN")
     if not token:
         sys.exit("CLANKIE_VOICE_TOKEN: set it to the token of this presence in clankie.toml")
+    if not given.captain.startswith(("http://", "https://")):
+        sys.exit("--captain: expected an address such as http://127.0.0.1:4310")
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(
         base_url=given.captain, headers=headers, timeout=WAIT_S + 10, trust_env=False
@@ -228,4 +245,7 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,5 +1,7 @@
 """A voice client in a room: the reference client as a real process beside captain and bridge."""
 
+import asyncio
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,7 +14,7 @@ from clankie_stage.provider.steps import gated, text
 from tests.rules.sources import ROOT
 from tests.system.house import House, whole_house
 from tests.system.pictures import posted
-from tests.system.program import Program
+from tests.system.program import PATIENCE_S, Program
 from tests.system.scene import Scene
 
 TOKEN = "the-token-of-an-ear"
@@ -66,6 +68,20 @@ async def test_typed_words_are_answered_aloud_and_a_picture_in_text(scene: Scene
         assert (await scene.posted())[1:] == ["In text."]
     lanes = [run["lane"].partition("/")[0] for run in await scene.runs(4)]
     assert lanes == ["voice", "rooms", "voice", "rooms"]
+
+
+async def test_lines_of_a_file_are_said_as_those_of_a_pipe_are(scene: Scene) -> None:
+    await scene.script(text("Twelve."))
+    lines = scene.house.folder / "lines"
+    lines.write_text(f"what time is it? ({scene.name})\n", "utf-8")
+    env = scene.house.env | {"CLANKIE_VOICE_TOKEN": TOKEN}
+    with lines.open("rb") as given:
+        client = await asyncio.create_subprocess_exec(
+            sys.executable, CLIENT, f"{GUILD_ID}:{scene.room}", stdin=given, stdout=asyncio.subprocess.PIPE, env=env
+        )
+    async with asyncio.timeout(PATIENCE_S):
+        said, _ = await client.communicate()
+    assert (client.returncode, said) == (0, b"speaks: Twelve.\n")
 
 
 async def test_typed_words_that_join_what_is_being_said_are_answered_with_it(scene: Scene) -> None:
