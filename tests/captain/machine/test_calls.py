@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from clankie_captain.machine.calls import ALLOW, FAMILIES, KERNELS, KILL, REFUSE, REQUESTS, program
+from clankie_captain.machine.calls import ALLOW, FAMILIES, KERNELS, KILL, REFUSE, REQUESTS, SHARED_BYTES, program
 
 pytestmark = pytest.mark.requirement("GRANT-4")
 
@@ -30,8 +30,8 @@ def answered(machine: str, nr: int, *arguments: int, arch: int | None = None) ->
 @pytest.mark.parametrize("machine", KERNELS)
 def test_calls_that_get_round_the_walls_are_refused_and_all_others_go_through(machine: str) -> None:
     kernel = KERNELS[machine]
-    special = {*kernel.refused, kernel.socket, kernel.ioctl, kernel.ptrace, *kernel.reaches}
-    assert len(special) == 16
+    special = {*kernel.refused, kernel.socket, kernel.ioctl, kernel.ptrace, kernel.shmget, *kernel.reaches}
+    assert len(special) == 19
     for number in range(600):
         expected = REFUSE | kernel.refused[number] if number in kernel.refused else ALLOW
         if number not in special - kernel.refused.keys():
@@ -51,6 +51,12 @@ def test_arguments_are_judged_as_the_kernel_will_read_them(machine: str) -> None
         assert answered(machine, kernel.ioctl, 3, request) == REFUSE | errno.EPERM
         assert answered(machine, kernel.ioctl, 3, request | above) == REFUSE | errno.EPERM
     assert answered(machine, kernel.ioctl, 3, 0x5401) == ALLOW
+    for size, expected in (
+        (0, ALLOW),
+        (SHARED_BYTES, ALLOW),
+        *((each, REFUSE | errno.ENOMEM) for each in (SHARED_BYTES + 1, above, above + 1, 2**64 - 1)),
+    ):
+        assert answered(machine, kernel.shmget, 0, size) == expected
     for process in (0, 1, 1 | above, 2, 300):
         expected = REFUSE | errno.EPERM if process % above == 1 else ALLOW
         assert answered(machine, kernel.ptrace, 16, process) == expected
