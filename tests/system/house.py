@@ -30,6 +30,9 @@ NOBODY_PINGED: Json = {"parse": [], "replied_user": False}
 CAPTAIN = ("-m", "clankie_captain")
 BRIDGE = ("-m", "clankie_bridge")
 
+PATIENT = (str(Path(__file__).with_name("patient_captain.py")),)
+"""A captain for whose pictures no machine is too slow."""
+
 
 def free_port() -> int:
     """A port that nobody listens on."""

@@ -13,7 +13,7 @@ from clankie_stage.provider.records import Record
 from clankie_stage.provider.steps import gated, text
 from tests.captain.media.drawing import noise, saved
 from tests.captain.media.filming import Studio
-from tests.system.house import House, whole_house
+from tests.system.house import PATIENT, House, whole_house
 from tests.system.pictures import posted, seen
 from tests.system.scene import Scene, prompt
 
@@ -25,7 +25,7 @@ PREVIEW, FILM = "/external/aaaa/https/media.tenor.com/cat.png", "/external/bbbb/
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with whole_house(tmp_path_factory.mktemp("pictures")) as running:
+    async with whole_house(tmp_path_factory.mktemp("pictures"), PATIENT) as running:
         yield running
 
 

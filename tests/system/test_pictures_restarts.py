@@ -9,7 +9,7 @@ from PIL import Image
 
 from clankie_stage.provider.steps import gated, text
 from tests.captain.media.drawing import saved
-from tests.system.house import House, whole_house
+from tests.system.house import PATIENT, House, whole_house
 from tests.system.pictures import posted, seen
 from tests.system.scene import Scene, prompt
 
@@ -20,7 +20,7 @@ RED = posted(saved(Image.new("RGB", (40, 30), "red")))
 
 @pytest_asyncio.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with whole_house(tmp_path, CLANKIE_LIVE_RUNS="1") as running:
+    async with whole_house(tmp_path, PATIENT, CLANKIE_LIVE_RUNS="1") as running:
         await running.provider.habits(default="unscripted")
         yield running
 

@@ -42,6 +42,8 @@ ENTITIES = {
     "relations": [{"source": str(n), "target": str(n + 1), "label": NASTY[n]} for n in range(len(NASTY) - 1)],
 }
 
+PATIENCE = timedelta(minutes=4)
+
 
 def _image(data: bytes) -> Image.Image:
     image = Image.open(BytesIO(data))
@@ -51,7 +53,7 @@ def _image(data: bytes) -> Image.Image:
 
 @pytest.mark.parametrize("given", [FLOW, SEQUENCE, ENTITIES], ids=["flow", "sequence", "entities"])
 async def test_every_kind_is_drawn_on_paper_whatever_its_labels_hold(given: dict[str, object]) -> None:
-    image = _image(await Draughtsman().draw(source(DIAGRAM.validate_python(given))))
+    image = _image(await Draughtsman(PATIENCE).draw(source(DIAGRAM.validate_python(given))))
     assert image.format == "PNG"
     assert max(image.size) <= bounds.DRAWING_SIDE
     colours = image.convert("RGB").getcolors(1 << 24)
@@ -67,7 +69,9 @@ async def test_the_largest_diagram_that_is_taken_can_be_drawn() -> None:
         for n in range(bounds.DIAGRAM_LINKS)
     ]
     image = _image(
-        await Draughtsman().draw(source(DIAGRAM.validate_python({"kind": "flow", "steps": steps, "links": links})))
+        await Draughtsman(PATIENCE).draw(
+            source(DIAGRAM.validate_python({"kind": "flow", "steps": steps, "links": links}))
+        )
     )
     assert max(image.size) <= bounds.DRAWING_SIDE
 
