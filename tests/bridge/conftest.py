@@ -105,8 +105,13 @@ async def captain() -> AsyncIterator[LoopbackCaptain]:
 
 
 @pytest.fixture
-async def start(stage: Stage, captain: LoopbackCaptain, tmp_path: Path) -> AsyncIterator[StartBridge]:
+async def start(
+    stage: Stage, captain: LoopbackCaptain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[StartBridge]:
     """Starts a bridge and waits until it is connected."""
+    # A machine that is slow is no Discord and no captain that does not answer.
+    for window in ("desk.ingress._PARENT_S", "discord.history._PATIENCE_S", "captain.connection._CONNECT_S"):
+        monkeypatch.setattr(f"clankie_bridge.{window}", PATIENCE_S)
     async with AsyncExitStack() as ending:
 
         async def started(*, connected: bool = True, clock: Clock | None = None, **changed: Any) -> RunningBridge:
