@@ -4,7 +4,6 @@ import io
 import os
 import queue
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,18 +17,10 @@ import psutil
 import pytest
 
 from clankie_cli.__main__ import main
+from tests.ports import free_ports
 
 PATIENCE_S = 100.0
 """How long a condition is waited for; a loaded machine starts the services slowly."""
-
-
-def free_ports(count: int) -> list[int]:
-    """Different ports that nobody listens on."""
-    doors = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [door.getsockname()[1] for door in doors]
-    for door in doors:
-        door.close()
-    return ports
 
 
 def environment(folder: Path, **settings: str) -> dict[str, str]:
@@ -130,18 +121,18 @@ class Launched:
         return found
 
 
+def somewhere(folder: Path, ports: tuple[int, int], **settings: str) -> dict[str, str]:
+    """The settings of a trial whose stage and captain have these ports."""
+    stage, captain = ports
+    places = {"CLANKIE_STAGE_PORT": str(stage), "CLANKIE_CAPTAIN_URL": f"http://127.0.0.1:{captain}"}
+    return environment(folder, **{**places, **settings})
+
+
 @contextmanager
 def launched(folder: Path, **settings: str) -> Generator[Launched]:
     """A ``clankie up`` on free ports, ended with all that it started however the test ends."""
     stage_port, captain_port = free_ports(2)
-    env = environment(
-        folder,
-        **{
-            "CLANKIE_STAGE_PORT": str(stage_port),
-            "CLANKIE_CAPTAIN_URL": f"http://127.0.0.1:{captain_port}",
-            **settings,
-        },
-    )
+    env = somewhere(folder, (stage_port, captain_port), **settings)
     process = subprocess.Popen(
         [sys.executable, "-m", "clankie_cli", "up"],
         cwd=folder,
@@ -162,7 +153,7 @@ def launched(folder: Path, **settings: str) -> Generator[Launched]:
             family = psutil.Process(process.pid).children(recursive=True)
             process.send_signal(signal.SIGTERM)
         try:
-            process.wait(30)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
         for each in family:

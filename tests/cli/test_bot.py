@@ -15,7 +15,7 @@ from clankie_cli.checks.finding import Finding
 from clankie_settings.schema import BridgeSettings
 from clankie_stage.app import Stage
 from clankie_stage.discord.scenery import BOT_ID, GENERAL_ID, GUILD_ID, NOTICES_ID, OWNER_ID, RANDOM_ID, THREAD_ID
-from tests.cli.launching import free_ports
+from tests.ports import free_ports
 
 pytestmark = pytest.mark.requirement("OPS-9")
 

@@ -19,7 +19,8 @@ from clankie_cli.keep import SAY_EVERY, Keeper
 from clankie_cli.pulse import alive
 from clankie_settings.clock import SystemClock
 from clankie_stage.app import Stage
-from tests.cli.launching import environment, free_ports, until
+from tests.cli.launching import environment, until
+from tests.ports import free_ports
 
 NOWHERE = ("::1%nowhere", 4320)
 """A place that cannot be found, as the stage's name where no stage runs."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.launching import clankie, environment, free_ports
+from tests.cli.launching import clankie, environment
+from tests.ports import free_ports
 
 
 class _Captain(BaseHTTPRequestHandler):

@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.cli.launching import Launched, alive, clankie, launched, until
+from tests.cli.launching import Launched, alive, called, clankie, launched, somewhere, until
+from tests.ports import free_ports
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(300)]
 
@@ -87,12 +88,12 @@ def test_a_trial_keeps_to_a_state_folder_of_its_own(trial: Launched) -> None:
     assert [each.name for each in state.iterdir()] == ["stage"]
     token = state / "stage" / "secrets" / "captain-token"
     assert stat.S_IMODE(token.stat().st_mode) == 0o600
-    shown = clankie(trial.folder, trial.env, "token", "captain")
+    shown = called(trial.folder, trial.env, "token", "captain")
     assert shown.stdout.strip() == token.read_text("ascii").strip()
 
 
 def test_status_says_how_he_is(trial: Launched) -> None:
-    shown = clankie(trial.folder, trial.env, "status")
+    shown = called(trial.folder, trial.env, "status")
     assert shown.returncode == 0, shown.stderr
     assert f"ready at http://127.0.0.1:{trial.captain_port}" in shown.stdout
     for said in ("version", "live runs", "waiting", "lanes", "discord, last alive"):
@@ -100,14 +101,14 @@ def test_status_says_how_he_is(trial: Launched) -> None:
 
 
 def test_status_for_programs_is_json(trial: Launched) -> None:
-    shown = clankie(trial.folder, trial.env, "status", "--json")
+    shown = called(trial.folder, trial.env, "status", "--json")
     said = json.loads(shown.stdout)
     assert (said["reachable"], said["ready"], said["problem"]) == (True, True, None)
     assert said["stats"]["presences"][0]["id"] == "discord"
 
 
 def test_status_with_a_foreign_operator_token_says_what_to_set(trial: Launched) -> None:
-    shown = clankie(trial.folder, trial.env | {"CLANKIE_OPERATOR_TOKEN": "x" * 20}, "status")
+    shown = called(trial.folder, trial.env | {"CLANKIE_OPERATOR_TOKEN": "x" * 20}, "status")
     assert shown.returncode == 1
     assert "CLANKIE_OPERATOR_TOKEN" in shown.stdout
 
@@ -220,8 +221,8 @@ def test_what_is_missing_is_said_in_one_line_before_anything_starts(
 
 
 def test_output_that_nobody_reads_any_more_leaves_no_process(tmp_path: Path) -> None:
-    with launched(tmp_path) as up:
-        env = up.env
+    stage, captain = free_ports(2)
+    env = somewhere(tmp_path, (stage, captain))
     gone = subprocess.Popen(
         [sys.executable, "-m", "clankie_cli", "up"], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True
     )

@@ -12,7 +12,7 @@ from clankie_cli.errors import CannotRun, NotReachable, RefusedError
 from tests.captain.api.remembering import RECEIPT, remembers, spoken
 from tests.captain.api.running import OPERATOR_TOKEN, RunningCaptain
 from tests.captain.store.test_retention import Time
-from tests.cli.launching import free_ports
+from tests.ports import free_ports
 
 ANN = "110000000000000011"
 

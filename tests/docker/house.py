@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tests.cli.launching import free_ports
 from tests.docker.engine import Engine, run, until
+from tests.ports import free_ports
 from tests.rules.sources import ROOT, project_files
 
 BUILT_WITHIN_S = 1_500

@@ -11,10 +11,11 @@ from sqlalchemy import Connection
 from structlog.testing import capture_logs
 
 from clankie_captain.store.engine import Database, StateLock
+from tests.ports import free_port
 from tests.soak.facts import Posted, Probe
 from tests.soak.household import COMMANDS, Household
 from tests.soak.rows import Store
-from tests.system.house import House, free_port
+from tests.system.house import House
 from tests.system.program import Program
 
 CONFLICTS: Final = 100

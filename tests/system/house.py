@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import socket
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from clankie_settings import secrets
 from clankie_stage.client import StageClient
 from clankie_stage.discord.scenery import GUILD_ID, OWNER_ID
 from clankie_stage.provider.client import ProviderClient
+from tests.ports import free_port
 from tests.system.program import PATIENCE_S, Program
 
 Found = TypeVar("Found")
@@ -32,12 +32,6 @@ BRIDGE = ("-m", "clankie_bridge")
 
 PATIENT = (str(Path(__file__).with_name("patient_captain.py")),)
 """A captain for whose pictures no machine is too slow."""
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return door.getsockname()[1]
 
 
 def plain_environment(folder: Path) -> dict[str, str]:

@@ -11,7 +11,8 @@ import pytest
 
 from clankie_stage.provider.steps import gated, text
 from tests.disks import Disk, small_disk
-from tests.system.house import CAPTAIN, House, bare_house, free_port
+from tests.ports import free_port
+from tests.system.house import CAPTAIN, House, bare_house
 from tests.system.program import Program
 from tests.system.scene import Scene
 

@@ -18,7 +18,8 @@ from clankie_stage.provider.beats import Call, Fail, Finish, Say, Step, Think
 from clankie_stage.provider.client import ProviderClient
 from clankie_stage.provider.steps import broken_stream, call, calls, failed, overflow_error, step, text
 from tests.captain.media.drawing import saved
-from tests.system.house import House, free_port, plain_environment
+from tests.ports import free_port
+from tests.system.house import House, plain_environment
 from tests.system.program import Program
 from tests.system.scene import Scene
 
