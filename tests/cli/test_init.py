@@ -159,6 +159,8 @@ def test_without_a_person_everything_is_said_by_options_and_environment(tmp_path
     ("options", "more", "said"),
     [
         (("--guild", "general"), {}, "expected a Discord id"),
+        (("--guild", GUILD_ID, "--base-url", "here"), {}, "--base-url: expected an address"),
+        (("--guild", GUILD_ID, "--model", "a b"), {}, "--model: expected a name without a blank"),
         (("--provider", "openai"), {}, "OPENAI_API_KEY: set it in the environment"),
         (("--provider", "google"), {"GOOGLE_API_KEY": KEY}, "Name of the model"),
         ((), {"DISCORD_BOT_TOKEN": "CANARY.of.another"}, "refuses the token"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from clankie_cli import doctor, exits, guide, settings_files
 from clankie_cli.checks import bot as bots
@@ -19,7 +19,7 @@ from clankie_cli.plain import plain
 from clankie_cli.settings_files import Value
 from clankie_settings.clock import SystemClock
 from clankie_settings.environment import SettingsError, bridge_settings, captain_settings, process_environment
-from clankie_settings.schema import BridgeSettings, CaptainSettings
+from clankie_settings.schema import BridgeSettings, CaptainSettings, HttpAddress
 
 KEYS: Final = {"anthropic": "anthropic_api_key", "google": "google_api_key", "openai": "openai_api_key"}
 """The setting that holds a provider's key."""
@@ -189,14 +189,10 @@ class Setup:
         provider = self._given.provider or self._who.ask(
             "   Provider: anthropic, google or openai", set_already or "anthropic", _provider
         )
-        address = self._given.base_url or self._captain.model_base_url
-        if address is None and self._given.interactive:
-            address = (
-                self._who.ask("   Address of a server of your own (empty: the provider's)", None, lambda _: None)
-                or None
-            )
+        address = self._address()
         values: dict[str, Value] = {"model_base_url": address} if address else {}
-        named = self._given.model or (self._captain.model or "").partition(":")[2]
+        given = self._given.model
+        named = self._answer("--model", given, _word) if given else (self._captain.model or "").partition(":")[2]
         needed = bool(address) or provider == "google"
         if not named and (needed or self._given.interactive):
             question = f"   Name of the model{'' if needed else ', empty for the usual one'}"
@@ -204,6 +200,14 @@ class Setup:
         if named:
             values["model"] = f"{provider}:{named}"
         return values | self._key(provider, own=bool(address))
+
+    def _address(self) -> str | None:
+        if self._given.base_url is not None:
+            return self._answer("--base-url", self._given.base_url, _http)
+        if self._captain.model_base_url is not None or not self._given.interactive:
+            return self._captain.model_base_url
+        question = "   Address of a server of your own (empty: the provider's)"
+        return self._who.ask(question, None, lambda said: _http(said) if said else None) or None
 
     def _key(self, provider: str, *, own: bool) -> dict[str, Value]:
         field = KEYS[provider]
@@ -243,6 +247,14 @@ def _secret(said: str) -> str | None:
 
 def _word(said: str) -> str | None:
     return None if _WORD.fullmatch(said) else "expected a name without a blank"
+
+
+def _http(said: str) -> str | None:
+    try:
+        TypeAdapter(HttpAddress).validate_python(said)
+    except ValidationError as error:
+        return error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+    return None
 
 
 def _word_list(said: str) -> str | None:
