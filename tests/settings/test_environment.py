@@ -105,7 +105,8 @@ def test_a_room_and_a_presence_are_tables() -> None:
 def test_another_file_can_be_named(tmp_path: Path) -> None:
     toml("live_runs = 3\n")
     other = tmp_path / "other.toml"
-    other.write_text("live_runs = 4\n", "utf-8")
+    # As some editors save it, with a mark at its beginning.
+    other.write_text("live_runs = 4\n", "utf-8-sig")
     assert captain_settings({"CLANKIE_CONFIG": str(other)}).live_runs == 4
     assert captain_settings({"CLANKIE_CONFIG": " "}).live_runs == 3
 
@@ -261,6 +262,14 @@ def test_a_file_of_variables_that_cannot_be_read_is_said() -> None:
     Path(".env").write_bytes(b"CLANKIE_MODEL=\xff\n")
     with pytest.raises(SettingsError, match=r"\.env: the file cannot be read"):
         process_environment()
+
+
+@pytest.mark.parametrize("line", ['CLANKIE_NAMES="CANARY', "CANARY CANARY", "=CANARY"])
+def test_a_line_of_the_file_of_variables_that_is_none_is_refused_and_not_passed_over(line: str) -> None:
+    Path(".env").write_text(f"CLANKIE_MODEL=rehearsal\n{line}\n", "utf-8")
+    with pytest.raises(SettingsError, match=r"\.env: line 2 is no NAME=value") as refused:
+        process_environment()
+    assert "CANARY" not in str(refused.value)
 
 
 def test_without_files_the_process_alone_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import dotenv
+from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
 from clankie_settings import bounds, paths
@@ -107,6 +108,7 @@ def process_environment() -> dict[str, str]:
         SettingsError: ``.env`` cannot be read.
     """
     try:
+        _refuse_unreadable(Path(".env"))
         from_file = {key: value for key, value in dotenv.dotenv_values(".env").items() if value is not None}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(".env", "the file cannot be read; make it readable UTF-8 text") from error
@@ -208,7 +210,7 @@ def _file(env: Mapping[str, str]) -> dict[str, Any]:
     if not env.get(CONFIG, "").strip() and not path.exists():
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise SettingsError(CONFIG, f"the file cannot be read ({error.strerror}); correct the path") from error
     except UnicodeDecodeError as error:
@@ -217,6 +219,17 @@ def _file(env: Mapping[str, str]) -> dict[str, Any]:
         # The parser's own sentence may quote the file; its place does not.
         place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
         raise SettingsError("clankie.toml", f"is not valid TOML{f' {place[0]}' if place else ''}") from error
+
+
+def _refuse_unreadable(file: Path) -> None:
+    # What cannot be read would be passed over: with a quote that is never closed a token would be unset.
+    if not file.is_file():
+        return
+    with file.open(encoding="utf-8") as stream:
+        for binding in parse_stream(stream):
+            if binding.error:
+                reason = f"line {binding.original.line} is no NAME=value, or its quotation mark is never closed"
+                raise SettingsError(".env", reason)
 
 
 def _path(env: Mapping[str, str]) -> Path:
