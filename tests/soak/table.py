@@ -25,13 +25,13 @@ def _summary(report: Report) -> Iterator[str]:
     for each in facts.rows.deliveries:
         outcomes[each.outcome or "open"] = outcomes.get(each.outcome or "open", 0) + 1
     ended = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
-    deliveries, deleted = facts.deliveries(), facts.ledger.deleted
-    unknown = [each.id for each in facts.ledger.said.values() if each.addressed and each.id not in deliveries]
-    missed = sum(each not in deleted for each in unknown)
+    deliveries = facts.deliveries()
+    unknown = {id_: each for id_, each in facts.ledger.said.items() if id_ not in deliveries}
+    missed = sum(each.addressed and each.id not in facts.ledger.deleted for each in unknown.values())
     taken = sum(run.attempt - 1 for run in facts.rows.runs)
     yield f"{len(facts.rows.deliveries)} deliveries: {ended}"
     yield f"{len(facts.ledger.said)} messages said, {missed} that called him were never handed over"
-    yield from _changes(facts, len(unknown) - missed)
+    yield from _changes(facts, len(facts.ledger.deleted & unknown.keys()))
     noted = Counter(run.outcome or "open" for run in facts.rows.runs if run.kind == "compaction")
     looped = sum(run.kind == "turn" and is_loop(run.lane) for run in facts.rows.runs)
     yield (

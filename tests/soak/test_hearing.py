@@ -29,6 +29,38 @@ def delivery(id_: str, lane: str, run: str, sender: str, body: str, **result: ob
     return DeliveryRow(id_, lane, int(id_), "done", run, trigger, whole, owed=False)
 
 
+ENTRIES = (
+    EntryRow(LANE, 1, "run_1", "heard", "10"),
+    EntryRow(LANE, 2, "run_1", "request"),
+    EntryRow(LANE, 3, "run_1", "heard", "11"),
+    EntryRow(LANE, 4, "run_1", "request"),
+    EntryRow(LANE, 5, "run_2", "compaction", json.dumps({"outcome": "compacted", "kept_from": 5})),
+    EntryRow(LANE, 6, "run_2", "notes", KEY),
+    EntryRow(LANE, 7, "run_3", "heard", "13"),
+    EntryRow(LANE, 8, "run_3", "request"),
+    EntryRow(LOOP, 1, "run_4", "heard", "14"),
+    EntryRow(LOOP, 2, "run_4", "request"),
+    EntryRow(OWNERS, 1, "run_5", "heard", "15"),
+    EntryRow(OWNERS, 2, "run_5", "request"),
+)
+RUNS = (
+    RunRow("run_1", LANE, 1, 1, "10", "replied", 100),
+    RunRow("run_2", LANE, 2, 1, "10", "compacted", 200, "compaction"),
+    RunRow("run_3", LANE, 3, 1, "13", "replied", 300),
+    RunRow("run_4", LOOP, 1, 1, "14", "replied", 400),
+    RunRow("run_5", OWNERS, 1, 1, "15", "replied", 500),
+    RunRow("run_6", OWNERS, 2, 1, "15", "interrupted", 600, "compaction"),
+)
+DELIVERIES = (
+    delivery("10", LANE, "run_1", ANN, "w1x10 hello", state="replied"),
+    delivery("11", LANE, "run_1", BOB, "w1x11v1 hello", state="absorbed", answered_by="10"),
+    delivery("12", LANE, "", ANN, "w1x12 hello", state="failed", code=FailureCode.WITHDRAWN, notice=False),
+    delivery("13", LANE, "run_3", ANN, "w1x13 hello", state="replied"),
+    delivery("14", LOOP, "run_4", ANN, "w1x14 hello", state="replied"),
+    delivery("15", OWNERS, "run_5", OWNER, "w1x15 hello", state="replied"),
+)
+
+
 def sound() -> Facts:
     """A lane that was compacted after its first run, with an edited and a withdrawn message; and two loops."""
     ledger = Ledger()
@@ -45,40 +77,12 @@ def sound() -> Facts:
         Asked(frozenset({"14"}), "finished", shown=("14",)),
         Asked(frozenset({"15"}), "finished", shown=("15",)),
     ]
-    deliveries = (
-        delivery("10", LANE, "run_1", ANN, "w1x10 hello", state="replied"),
-        delivery("11", LANE, "run_1", BOB, "w1x11v1 hello", state="absorbed", answered_by="10"),
-        delivery("12", LANE, "", ANN, "w1x12 hello", state="failed", code=FailureCode.WITHDRAWN, notice=False),
-        delivery("13", LANE, "run_3", ANN, "w1x13 hello", state="replied"),
-        delivery("14", LOOP, "run_4", ANN, "w1x14 hello", state="replied"),
-        delivery("15", OWNERS, "run_5", OWNER, "w1x15 hello", state="replied"),
-    )
     rows = Rows(
         lanes=(LaneRow(LANE, 3, None, 5), LaneRow(LOOP, 1, None), LaneRow(OWNERS, 1, None)),
-        runs=(
-            RunRow("run_1", LANE, 1, 1, "10", "replied", 100),
-            RunRow("run_2", LANE, 2, 1, "10", "compacted", 200, "compaction"),
-            RunRow("run_3", LANE, 3, 1, "13", "replied", 300),
-            RunRow("run_4", LOOP, 1, 1, "14", "replied", 400),
-            RunRow("run_5", OWNERS, 1, 1, "15", "replied", 500),
-            RunRow("run_6", OWNERS, 2, 1, "15", "interrupted", 600, "compaction"),
-        ),
-        deliveries=deliveries,
+        runs=RUNS,
+        deliveries=DELIVERIES,
         receipts=(ReceiptRow("10", 1, 1, "90", None), ReceiptRow("13", 1, 1, "91", None)),
-        entries=(
-            EntryRow(LANE, 1, "run_1", "heard", "10"),
-            EntryRow(LANE, 2, "run_1", "request"),
-            EntryRow(LANE, 3, "run_1", "heard", "11"),
-            EntryRow(LANE, 4, "run_1", "request"),
-            EntryRow(LANE, 5, "run_2", "compaction", json.dumps({"outcome": "compacted", "kept_from": 5})),
-            EntryRow(LANE, 6, "run_2", "notes", KEY),
-            EntryRow(LANE, 7, "run_3", "heard", "13"),
-            EntryRow(LANE, 8, "run_3", "request"),
-            EntryRow(LOOP, 1, "run_4", "heard", "14"),
-            EntryRow(LOOP, 2, "run_4", "request"),
-            EntryRow(OWNERS, 1, "run_5", "heard", "15"),
-            EntryRow(OWNERS, 2, "run_5", "request"),
-        ),
+        entries=ENTRIES,
         heard=dict.fromkeys(("10", "11", "13", "14", "15"), 1),
     )
     posted = (Posted("90", ROOM, "Both.", "10"), Posted("91", ROOM, "Again.", "13"))
