@@ -103,7 +103,8 @@ def test_a_token_of_any_letters_is_refused_like_another(tmp_path: Path, captain:
     captain.answers["/readyz"] = (200, b'{"ready": true}')
     captain.answers["/v1/stats"] = (401, b"{}")
     env = environment(tmp_path, CLANKIE_CAPTAIN_URL=captain.url, CLANKIE_OPERATOR_TOKEN="\u00fcmlaut \u2603")
-    assert "CLANKIE_OPERATOR_TOKEN" in clankie(tmp_path, env, "status").stdout
+    shown = clankie(tmp_path, env, "status")
+    assert "CLANKIE_OPERATOR_TOKEN" in shown.stdout + shown.stderr
 
 
 def test_a_wrong_setting_is_said_in_one_line(tmp_path: Path) -> None:

@@ -44,10 +44,6 @@ def folders() -> set[Path]:
     return {*Path(tempfile.gettempdir()).glob("clankie-*")}
 
 
-def open_files() -> int:
-    return psutil.Process().num_fds()
-
-
 async def eventually(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE.total_seconds()):
         while not true():  # noqa: ASYNC110 -- nothing tells of the end of another process
@@ -68,6 +64,7 @@ async def nothing_left() -> AsyncGenerator[None]:
     """No child, no zombie, no folder and no descriptor more than before."""
     await asyncio.create_subprocess_exec("true")  # what asyncio opens once for all is open from here on
     await eventually(lambda: not children())
+    open_files = psutil.Process().num_fds
     files, there = open_files(), folders()
     yield
     await eventually(lambda: not children())
@@ -147,8 +144,7 @@ async def test_what_a_worker_started_ends_with_it(tmp_path: Path) -> None:
 child = os.fork()
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if child:
-    with open({str(tmp_path / "pid")!r}, "w") as file:
-        file.write(str(child))
+    print(child, file=open({str(tmp_path / "pid")!r}, "w"), flush=True)
 time.sleep(1000)
 """
     async with nothing_left():
@@ -225,10 +221,7 @@ confine({memory}, timedelta(seconds=1))
     [
         ("try:\n    bytearray(400 << 20)\nexcept MemoryError:\n    exit(7)", 7),
         ("bytearray(20 << 20)\nexit(8)", 8),
-        (
-            "try:\n    [open('/dev/null') for _ in range(99)]\nexcept OSError:\n    exit(9)",
-            9,
-        ),
+        ("try:\n    [open('/dev/null') for _ in range(99)]\nexcept OSError:\n    exit(9)", 9),
         ("while True: pass", -24),
         ("import subprocess, sys\nexit(subprocess.call([sys.executable, '-c', 'bytearray(400 << 20)']))", 1),
     ],
@@ -317,9 +310,9 @@ async def test_whatever_ffmpeg_does_it_ends_and_nothing_stays(tmp_path: Path, ki
 @pytest.mark.requirement("IMG-5")
 async def test_a_turn_that_is_cancelled_takes_its_ffmpeg_along(tmp_path: Path) -> None:
     """C56."""
-    ffmpeg = program(tmp_path, STAND_INS["hangs"][0])
+    decoder = WorkerDecoder(program(tmp_path, STAND_INS["hangs"][0]), PATIENCE, gathering=PATIENCE)
     async with nothing_left():
-        asked = asyncio.create_task(WorkerDecoder(ffmpeg, PATIENCE, gathering=PATIENCE).decode(FILM, 4))
+        asked = asyncio.create_task(decoder.decode(FILM, 4))
         pids = tmp_path / "ffmpeg.pid"
         await eventually(lambda: pids.exists() and bool(pids.read_text("utf-8").strip()))
         asked.cancel()
