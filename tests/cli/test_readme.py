@@ -48,7 +48,9 @@ def test_three_lines_are_enough_for_ones_own_discord(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     text = re.sub(r"^ +", "", block("DISCORD_BOT_TOKEN="), flags=re.MULTILINE)
     assert len(text.splitlines()) == 3
-    (tmp_path / ".env").write_text(text.replace("the server's id", "12345"), "utf-8")
+    for told, put in (("the token", "a.b.c"), ("the server's id", "12345"), ("the key of your model provider", "key")):
+        text = text.replace(told, put)
+    (tmp_path / ".env").write_text(text, "utf-8")
     env = process_environment()
     assert captain_settings(env)
     assert bridge_settings(env).discord_guilds == ("12345",)

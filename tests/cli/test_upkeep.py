@@ -22,7 +22,7 @@ def environment(state: Path, url: str | None = None) -> dict[str, str]:
     here = url or f"http://127.0.0.1:{free_ports(1)[0]}"
     return {
         "CLANKIE_STATE": str(state), "CLANKIE_CAPTAIN_URL": here, "CLANKIE_OPERATOR_TOKEN": OPERATOR_TOKEN,
-        "DISCORD_BOT_TOKEN": "a bot's",
+        "DISCORD_BOT_TOKEN": "a-bots",
     }  # fmt: skip
 
 
@@ -122,7 +122,7 @@ async def test_without_a_bot_backup_and_restore_both_take_the_folder_of_trials_a
         ("", [], "stage"),
         ("", ["captain.db"], "."),
         ("", ["captain.db", "stage/captain.db"], "stage"),
-        ("a bot's", ["stage/captain.db"], "."),
+        ("a-bots", ["stage/captain.db"], "."),
     ],
     ids=["nothing yet", "no bot, and no trial", "no bot, and both", "a bot after a trial"],
 )
