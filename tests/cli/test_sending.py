@@ -127,3 +127,11 @@ async def test_an_answer_that_is_no_captains_is_told() -> None:
 def test_words_that_cannot_be_sent_are_refused_before_they_are(text: str, fault: str | None) -> None:
     found = send.fault(text)
     assert found is None if fault is None else found is not None and fault in found
+
+
+async def test_a_comment_that_keeps_a_stream_alive_is_no_event() -> None:
+    stream = "event: said\nid: 5\ndata: {}\n\n: still here\n\n"
+    answer = httpx.Response(200, text=stream, headers={"Content-Type": "text/event-stream"})
+    async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: answer), base_url="http://captain") as client:
+        heard = [each async for each in Door(client).follow("/v1/conversations/c/events", "0")]
+    assert [each and each.event for each in heard] == [None, "said"]
