@@ -43,9 +43,9 @@ def test_a_start_that_fails_unexpectedly_names_kind_place_and_remedy_and_no_word
     events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     (line,) = [each for each in events if each["event"] == "captain.start_failed"]
     assert line["cause"] == "LookupError"
-    assert line["place"].startswith("clankie_captain.app:")
+    assert line["place"].startswith("clankie_captain.app.life:")
     assert "clankie doctor" in line["remedy"]
-    assert "clankie captain: the start failed (LookupError at clankie_captain.app:" in said
+    assert "clankie captain: the start failed (LookupError at clankie_captain.app.life:" in said
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_second_clock_or_chance_is_seen(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["print('x')", "import sys\nsys.stderr.write('x')"])
 def test_a_print_in_a_service_is_seen(text: str) -> None:
-    assert [*printed(Source("services/captain/src/clankie_captain/app.py", text))]
+    assert [*printed(Source("services/captain/src/clankie_captain/app/life.py", text))]
 
 
 @pytest.mark.parametrize(
@@ -120,5 +120,5 @@ def test_a_print_in_a_service_is_seen(text: str) -> None:
     ],
 )
 def test_what_reads_no_clock_and_no_environment_is_left_alone(text: str) -> None:
-    source = Source("services/captain/src/clankie_captain/app.py", text)
+    source = Source("services/captain/src/clankie_captain/app/life.py", text)
     assert not [*through(source, TIME + CHANCE, CLOCK_DOORS), *through(source, ENVIRONMENT, ENVIRONMENT_DOORS)]

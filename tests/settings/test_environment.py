@@ -143,6 +143,7 @@ def test_an_unknown_variable_is_refused_with_a_hint(
         ("[presences.console]", "presences.console.token (clankie.toml)", "is not set"),
         ('[presences.console]\ntoken = "CANARY"', "presences.console.token (clankie.toml)", "at least 16"),
         ('live_runs = "CANARY"', "live_runs (clankie.toml)", "expected a whole number"),
+        ("live_runs = true", "live_runs (clankie.toml)", "expected a whole number"),
         ("model = 5", "model (clankie.toml)", "expected text in quotes"),
         ("state = 5", "state (clankie.toml)", "expected the path of a folder"),
         ("discord_attachment_root = []", "discord_attachment_root (clankie.toml)", "expected the path of a folder"),

@@ -122,6 +122,11 @@ def _sendable(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _counted(value: Any) -> Any:
+    # TOML's true is no number, although Python's is.
+    return str(value) if isinstance(value, bool) else value
+
+
 Items = Annotated[tuple[str, ...], BeforeValidator(_items)]
 Snowflake = Annotated[str, BeforeValidator(str), AfterValidator(_snowflake)]
 Snowflakes = Annotated[tuple[Annotated[str, AfterValidator(_snowflake)], ...], BeforeValidator(_items)]
@@ -152,7 +157,7 @@ class RoomSettings(_Table):
     notices: bool | None = None
     room_loop: bool | None = None
     tools: Tools | None = None
-    context_cap: Annotated[int, Field(ge=1_000, le=_MOST)] | None = None
+    context_cap: Annotated[int, BeforeValidator(_counted), Field(ge=1_000, le=_MOST)] | None = None
 
 
 class Granted(_Table):
@@ -243,7 +248,7 @@ class CaptainSettings(_ModelSettings):
     """Unset: SQLite in the state folder. Source: DUR-3, DUR-4."""
     model_fallbacks: Annotated[tuple[ModelName, ...], BeforeValidator(_items)] = ()
     """Models that are tried in this order when the first fails. Source: FAIL-5."""
-    model_window: Annotated[int, Field(ge=1_000, le=_MOST)] | None = None
+    model_window: Annotated[int, BeforeValidator(_counted), Field(ge=1_000, le=_MOST)] | None = None
     """The model's context window in tokens, where it is known better than by the provider's refusal. Source: CTX-8."""
     persona_file: Path | None = None
     """The owner's words about who he is, used verbatim. Source: CTX-3."""
@@ -285,17 +290,17 @@ class CaptainSettings(_ModelSettings):
     """``on``: commands reach the public web, by a proxy that judges each address. Source: GRANT-4, SEC-3."""
     stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = bounds.STALL_AFTER.total_seconds()
     """Seconds without any event after which a run is aborted. Source: FAIL-1."""
-    live_runs: Annotated[int, Field(ge=1, le=1_000)] = bounds.LIVE_RUNS
+    live_runs: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=1_000)] = bounds.LIVE_RUNS
     """Live runs at a time. Source: LANE-17."""
-    actor_messages: Annotated[int, Field(ge=1, le=_MOST)] = bounds.ACTOR_MESSAGES
+    actor_messages: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_MOST)] = bounds.ACTOR_MESSAGES
     """Messages of one person in ten minutes that he works on; the owner is exempt. Source: ING-10."""
-    room_tokens_a_day: Annotated[int, Field(ge=1, le=_MOST)] | None = None
+    room_tokens_a_day: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_MOST)] | None = None
     """Tokens, in and out, that one room may cost on a UTC day; unset: no limit."""
-    tokens_a_day: Annotated[int, Field(ge=1, le=_MOST)] | None = None
+    tokens_a_day: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_MOST)] | None = None
     """Tokens, in and out, that all rooms together may cost on a UTC day; unset: no limit."""
-    keep_days: Annotated[int, Field(ge=bounds.KEEP_DAYS, le=_CENTURY)] | None = None
+    keep_days: Annotated[int, BeforeValidator(_counted), Field(ge=bounds.KEEP_DAYS, le=_CENTURY)] | None = None
     """Days for which transcripts are kept; unset: for ever. Source: OPS-11."""
-    keep_picture_days: Annotated[int, Field(ge=1, le=_CENTURY)] | None = None
+    keep_picture_days: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_CENTURY)] | None = None
     """Days for which pictures are kept; unset: as long as transcripts. Source: OPS-11."""
     otel_exporter_otlp_endpoint: HttpAddress | None = None
     """Where OpenTelemetry's spans go, over HTTP; unset: nowhere. Source: OPS-8."""
@@ -353,7 +358,7 @@ class LaunchSettings(_ModelSettings):
     """What ``clankie up`` and ``clankie eval`` read besides."""
 
     discord_bot_token: Secret | None = None
-    stage_port: Annotated[int, Field(ge=0, le=65_535)] = 4320
+    stage_port: Annotated[int, BeforeValidator(_counted), Field(ge=0, le=65_535)] = 4320
     """The stage's port on loopback."""
     eval_judge: ModelName | None = None
     """The model that judges in ``clankie eval``; unset, the one that thinks. Source: LOOP-8."""
