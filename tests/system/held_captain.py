@@ -21,6 +21,7 @@ from typing import Any, cast
 from clankie_captain import __main__ as entry
 from clankie_captain import app as composition
 from clankie_captain.agent.model import build_loop
+from clankie_captain.app import assembly
 from clankie_captain.core.compaction import EMPTY, Digest, Fill
 from clankie_captain.core.reply import Reply
 from clankie_captain.core.run import Broken, Draft, Finish, Order, Usage, Words
@@ -125,6 +126,7 @@ def deaf_settlement(
 
 def put(module: ModuleType, name: str, held: object) -> None:
     """Let a module use something held under one of its names."""
+    assert hasattr(module, name), f"nothing reads {name} there any more"
     setattr(module, name, held)
 
 
@@ -137,8 +139,8 @@ def main() -> int:
     """Be the captain."""
     build = composition.build
     composition.build = partial(build, make_loop=held_loop)
-    put(composition, "RunStore", HeldRuns)
-    put(composition, "ActionStore", HeldActions)
+    put(assembly, "RunStore", HeldRuns)
+    put(assembly, "ActionStore", HeldActions)
     return entry.main()
 
 

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from types import ModuleType
 
 from clankie_captain import __main__ as entry
-from clankie_captain import app as composition
+from clankie_captain.app import life
 from clankie_captain.core.addresses import IpAddress
 from clankie_captain.media.fetch import LoopbackTransport
 from clankie_captain.media.furnishing import furnished
@@ -52,13 +52,14 @@ def reading(settings: CaptainSettings, own: Searcher | None, *_: object) -> Medi
 
 def put(module: ModuleType, name: str, held: object) -> None:
     """Let a module use something else under one of its names."""
+    assert hasattr(module, name), f"nothing reads {name} there any more"
     setattr(module, name, held)
 
 
 def main() -> int:
     """Be the captain."""
-    put(composition, "furnished", seeing)
-    put(composition, "equipped", reading)
+    put(life, "furnished", seeing)
+    put(life, "equipped", reading)
     return entry.main()
 
 
