@@ -203,14 +203,15 @@ class VoiceClient:
 
 async def _lines() -> AsyncIterator[bytes]:
     """The lines of the input; a thread reads them, since a file cannot be waited for as a pipe can."""
-    loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes]()
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes](maxsize=1)
 
     def read() -> None:
         # Unbuffered, since a buffer's lock cannot be held while Python ends; and the loop may be gone by the next line.
-        with contextlib.suppress(RuntimeError), open(0, "rb", buffering=0, closefd=False) as source:
-            while line := source.readline():
-                loop.call_soon_threadsafe(lines.put_nowait, line)
-            loop.call_soon_threadsafe(lines.put_nowait, b"")
+        with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(OSError), open(0, "rb", buffering=0, closefd=False) as source:
+                while line := source.readline():
+                    asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+            asyncio.run_coroutine_threadsafe(lines.put(b""), loop).result()
 
     threading.Thread(target=read, daemon=True).start()
     while line := await lines.get():

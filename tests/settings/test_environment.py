@@ -143,6 +143,8 @@ def test_an_unknown_variable_is_refused_with_a_hint(
         ("[presences.console]", "presences.console.token (clankie.toml)", "is not set"),
         ('[presences.console]\ntoken = "CANARY"', "presences.console.token (clankie.toml)", "at least 16"),
         ('live_runs = "CANARY"', "live_runs (clankie.toml)", "expected a whole number"),
+        ("stall_seconds = true", "stall_seconds (clankie.toml)", "expected a number"),
+        ('persona_file = "~CANARY/text"', "persona_file (clankie.toml)", "somebody who has none here"),
         ("live_runs = true", "live_runs (clankie.toml)", "expected a whole number"),
         ("model = 5", "model (clankie.toml)", "expected text in quotes"),
         ("state = 5", "state (clankie.toml)", "expected the path of a folder"),
@@ -265,7 +267,7 @@ def test_a_file_of_variables_that_cannot_be_read_is_said() -> None:
         process_environment()
 
 
-@pytest.mark.parametrize("line", ['CLANKIE_NAMES="CANARY', "CANARY CANARY", "=CANARY"])
+@pytest.mark.parametrize("line", ['CLANKIE_NAMES="CANARY', "CANARY CANARY", "=CANARY", "CANARY", "export CANARY"])
 def test_a_line_of_the_file_of_variables_that_is_none_is_refused_and_not_passed_over(line: str) -> None:
     Path(".env").write_text(f"CLANKIE_MODEL=rehearsal\n{line}\n", "utf-8")
     with pytest.raises(SettingsError, match=r"\.env: line 2 is no NAME=value") as refused:

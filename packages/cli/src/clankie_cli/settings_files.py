@@ -84,7 +84,7 @@ def write(folder: Path, before: Texts, after: Texts) -> list[Path]:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text("utf-8") if path.exists() else None
+        return path.read_text("utf-8-sig") if path.exists() else None
     except (OSError, UnicodeDecodeError) as error:
         raise CannotRun(f"{path} cannot be read as UTF-8 text; make it readable, or move it away") from error
 

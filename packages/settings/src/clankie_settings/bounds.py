@@ -139,6 +139,9 @@ LIVE_RUNS: Final = 16
 QUEUED_TURNS: Final = 64
 """Turns that wait in one lane at most; one more is refused ``lane_queue_full``. Source: wire.md."""
 
+STEERS_PAST_OTHERS: Final = 8
+"""Messages of its sender that join a live run past somebody else's waiting turn; then they wait too. Source: LOOP-9."""
+
 CHILDREN: Final = 4
 """Background threads of a captain at a time; others wait, oldest first. Source: LOOP-6."""
 

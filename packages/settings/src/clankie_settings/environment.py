@@ -141,7 +141,7 @@ def tool_servers(env: Mapping[str, str], settings: CaptainSettings) -> dict[str,
     """
     if settings.mcp_file is None:
         return {}
-    path = settings.mcp_file.expanduser()
+    path = settings.mcp_file
     try:
         data = path.read_bytes()
         if len(data) > bounds.SERVERS_FILE_BYTES:
@@ -187,8 +187,11 @@ def _settings(kind: type[Settings], env: Mapping[str, str]) -> Settings:
     if "mcp_file" in kind.model_fields and "mcp_file" not in values and (beside := _path(env).with_name(MCP)).exists():
         values["mcp_file"] = beside
     folders = {variable(field): _folder(field, values[field]) for field in FOLDERS if field in values}
-    values["state"] = paths.state_folder(folders)
-    values["discord_attachment_root"] = paths.attachment_root(folders)
+    try:
+        values["state"] = paths.state_folder(folders)
+        values["discord_attachment_root"] = paths.attachment_root(folders)
+    except RuntimeError as error:
+        raise SettingsError(" or ".join(folders), "names the home of somebody who has none here") from error
     try:
         return kind.model_validate(values, context=_path(env))
     except ValidationError as error:
@@ -227,7 +230,7 @@ def _refuse_unreadable(file: Path) -> None:
         return
     with file.open(encoding="utf-8") as stream:
         for binding in parse_stream(stream):
-            if binding.error:
+            if binding.error or (binding.key and binding.value is None):
                 reason = f"line {binding.original.line} is no NAME=value, or its quotation mark is never closed"
                 raise SettingsError(".env", reason)
 

@@ -127,7 +127,15 @@ def _counted(value: Any) -> Any:
     return str(value) if isinstance(value, bool) else value
 
 
+def _at_home(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("names the home of somebody who has none here: write the whole path") from error
+
+
 Items = Annotated[tuple[str, ...], BeforeValidator(_items)]
+Place = Annotated[Path, AfterValidator(_at_home)]
 Snowflake = Annotated[str, BeforeValidator(str), AfterValidator(_snowflake)]
 Snowflakes = Annotated[tuple[Annotated[str, AfterValidator(_snowflake)], ...], BeforeValidator(_items)]
 Guilds = Annotated[tuple[Annotated[str, AfterValidator(_guild)], ...], BeforeValidator(_items)]
@@ -157,7 +165,7 @@ class RoomSettings(_Table):
     notices: bool | None = None
     room_loop: bool | None = None
     tools: Tools | None = None
-    context_cap: Annotated[int, BeforeValidator(_counted), Field(ge=1_000, le=_MOST)] | None = None
+    context_cap: Annotated[int, Field(ge=1_000, le=_MOST), BeforeValidator(_counted)] | None = None
 
 
 class Granted(_Table):
@@ -191,7 +199,7 @@ class SharedSettings(BaseModel):
     """The owner's Discord id."""
     rooms: dict[Annotated[str, AfterValidator(_room_key)], RoomSettings] = {}
     """What single rooms do differently, by ``guildId:channelId``."""
-    drain_seconds: Annotated[float, Field(ge=0, le=3_600)] = bounds.DRAIN.total_seconds()
+    drain_seconds: Annotated[float, Field(ge=0, le=3_600), BeforeValidator(_counted)] = bounds.DRAIN.total_seconds()
     """Seconds for which runs may go on after a stop was asked for. Source: DUR-5."""
     names: Items = ("Clankie",)
     """Names that he answers to, at word boundaries. Source: ING-2."""
@@ -248,15 +256,15 @@ class CaptainSettings(_ModelSettings):
     """Unset: SQLite in the state folder. Source: DUR-3, DUR-4."""
     model_fallbacks: Annotated[tuple[ModelName, ...], BeforeValidator(_items)] = ()
     """Models that are tried in this order when the first fails. Source: FAIL-5."""
-    model_window: Annotated[int, BeforeValidator(_counted), Field(ge=1_000, le=_MOST)] | None = None
+    model_window: Annotated[int, Field(ge=1_000, le=_MOST), BeforeValidator(_counted)] | None = None
     """The model's context window in tokens, where it is known better than by the provider's refusal. Source: CTX-8."""
-    persona_file: Path | None = None
+    persona_file: Place | None = None
     """The owner's words about who he is, used verbatim. Source: CTX-3."""
     room_loop: Annotated[str, AfterValidator(_loop)] | None = None
     """``all`` or ``guildId:channelId,…``: rooms that think in one loop. Source: LOOP-1."""
     images: Literal["on", "off"] = "on"
     """``off``: he is told that pictures are there and cannot be seen. Source: IMG-8."""
-    browser: Path | None = None
+    browser: Place | None = None
     """The Chromium that shows web pages; unset, the one on ``PATH``. Source: ART-2."""
     browser_sandbox: Literal["on", "off"] = "on"
     """``off``: pages are shown without Chromium's own sandbox, which root and most containers cannot have."""
@@ -282,25 +290,27 @@ class CaptainSettings(_ModelSettings):
     """Actors who may be granted machine tools; empty grants nothing. Source: GRANT-2, GRANT-3."""
     system_rooms: RoomKeys = ()
     """Rooms with a durable system lane of their own. Source: GRANT-2."""
-    workspace: Path | None = None
+    workspace: Place | None = None
     """The folder that machine tools work in; unset, ``workspace`` in the state folder. Source: GRANT-2, GRANT-4."""
-    mcp_file: Path | None = None
+    mcp_file: Place | None = None
     """The ``mcp.json`` with servers of tools; unset, the one beside ``clankie.toml``, if any. Source: GRANT-1."""
     machine_network: Literal["on", "off"] = "off"
     """``on``: commands reach the public web, by a proxy that judges each address. Source: GRANT-4, SEC-3."""
-    stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = bounds.STALL_AFTER.total_seconds()
+    stall_seconds: Annotated[float, Field(gt=0, le=86_400), BeforeValidator(_counted)] = (
+        bounds.STALL_AFTER.total_seconds()
+    )
     """Seconds without any event after which a run is aborted. Source: FAIL-1."""
-    live_runs: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=1_000)] = bounds.LIVE_RUNS
+    live_runs: Annotated[int, Field(ge=1, le=1_000), BeforeValidator(_counted)] = bounds.LIVE_RUNS
     """Live runs at a time. Source: LANE-17."""
-    actor_messages: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_MOST)] = bounds.ACTOR_MESSAGES
+    actor_messages: Annotated[int, Field(ge=1, le=_MOST), BeforeValidator(_counted)] = bounds.ACTOR_MESSAGES
     """Messages of one person in ten minutes that he works on; the owner is exempt. Source: ING-10."""
-    room_tokens_a_day: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_MOST)] | None = None
+    room_tokens_a_day: Annotated[int, Field(ge=1, le=_MOST), BeforeValidator(_counted)] | None = None
     """Tokens, in and out, that one room may cost on a UTC day; unset: no limit."""
-    tokens_a_day: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_MOST)] | None = None
+    tokens_a_day: Annotated[int, Field(ge=1, le=_MOST), BeforeValidator(_counted)] | None = None
     """Tokens, in and out, that all rooms together may cost on a UTC day; unset: no limit."""
-    keep_days: Annotated[int, BeforeValidator(_counted), Field(ge=bounds.KEEP_DAYS, le=_CENTURY)] | None = None
+    keep_days: Annotated[int, Field(ge=bounds.KEEP_DAYS, le=_CENTURY), BeforeValidator(_counted)] | None = None
     """Days for which transcripts are kept; unset: for ever. Source: OPS-11."""
-    keep_picture_days: Annotated[int, BeforeValidator(_counted), Field(ge=1, le=_CENTURY)] | None = None
+    keep_picture_days: Annotated[int, Field(ge=1, le=_CENTURY), BeforeValidator(_counted)] | None = None
     """Days for which pictures are kept; unset: as long as transcripts. Source: OPS-11."""
     otel_exporter_otlp_endpoint: HttpAddress | None = None
     """Where OpenTelemetry's spans go, over HTTP; unset: nowhere. Source: OPS-8."""
@@ -316,7 +326,7 @@ class CaptainSettings(_ModelSettings):
         named = (self.mcp_file, self.persona_file, Path(database.partition("?")[0]) if is_file else None)
         # Where he was started lies ``.env``.
         places = (self.state, self.discord_attachment_root, Path(), self._file, *filter(None, named))
-        return tuple(each.expanduser().absolute() for each in places)
+        return tuple(each.absolute() for each in places)
 
     @property
     def stall_after(self) -> timedelta:
@@ -343,7 +353,9 @@ class BridgeSettings(SharedSettings):
     """Whose DMs he reads: nobody's, the owner's, or those of the owner and ``discord_users``. Source: ING-1."""
     reply_policy: ReplyPolicy = "addressed"
     """``all`` lets every admitted message become a turn. Source: ING-2."""
-    catch_up_minutes: Annotated[float, Field(ge=0, le=1_440)] = bounds.CATCH_UP_AFTER.total_seconds() / 60
+    catch_up_minutes: Annotated[float, Field(ge=0, le=1_440), BeforeValidator(_counted)] = (
+        bounds.CATCH_UP_AFTER.total_seconds() / 60
+    )
     """Minutes after which he reads what was said without calling him where he once spoke; 0: never. Source: ING-4."""
     discord_rest_url: Loopback | None = None
     """Loopback trials only: the REST root to use instead of Discord's."""
@@ -358,7 +370,7 @@ class LaunchSettings(_ModelSettings):
     """What ``clankie up`` and ``clankie eval`` read besides."""
 
     discord_bot_token: Secret | None = None
-    stage_port: Annotated[int, BeforeValidator(_counted), Field(ge=0, le=65_535)] = 4320
+    stage_port: Annotated[int, Field(ge=0, le=65_535), BeforeValidator(_counted)] = 4320
     """The stage's port on loopback."""
     eval_judge: ModelName | None = None
     """The model that judges in ``clankie eval``; unset, the one that thinks. Source: LOOP-8."""

@@ -15,6 +15,9 @@ from clankie_settings import bounds
 from clankie_settings.ids import PresenceId
 from clankie_settings.wire.action import UnknownActionError, read_action
 
+ALIVE: Final = Signal(sequence=None, action=None)
+"""Nothing to do: the stream is open, or still is."""
+
 _SILENCE_S: Final = 3 * bounds.SSE_COMMENT_EVERY.total_seconds()
 
 
@@ -29,7 +32,8 @@ class CaptainActions:
     async def follow(self, after: int | None) -> AsyncGenerator[Signal, None]:
         """The actions after the one with this number, or all that are unacknowledged, until the connection ends.
 
-        An action that this side cannot read is given as one without content, so that its number is not lost.
+        An action that this side cannot read is given as one without content, so that its number is not lost; that the
+        stream is open and alive is told by one without a number too.
 
         Raises:
             CaptainError: See ``errors.py``.
@@ -45,10 +49,10 @@ class CaptainActions:
                     check(source.response)
                 check_version(source.response.headers)
                 self._connection.reachable = True
+                yield ALIVE
                 async for event in source.aiter_sse():
                     # A comment that keeps the stream alive ends as an empty event that repeats the last id.
-                    if event.data:
-                        yield self._signal(event.event, event.data, event.id)
+                    yield self._signal(event.event, event.data, event.id) if event.data else ALIVE
         except SSEError:
             raise CaptainAway("unreadable_answer") from None
         except httpx.HTTPError as error:

@@ -52,6 +52,6 @@ def persona(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        return path.expanduser().read_text(encoding="utf-8").strip() or None
+        return path.read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError("CLANKIE_PERSONA_FILE: the file cannot be read as UTF-8 text") from error

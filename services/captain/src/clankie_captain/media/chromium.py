@@ -56,7 +56,6 @@ def _driven() -> bool:
 
 def _found(named: Path | None, path: str | None) -> Path | None:
     if named is not None:
-        named = named.expanduser()
         return named if os.access(named, os.X_OK) and named.is_file() else None
     for name in NAMES:
         if (there := shutil.which(name, path=path)) is not None:
