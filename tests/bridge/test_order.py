@@ -85,6 +85,7 @@ async def test_a_reply_waits_for_no_captain_that_cannot_say_what_has_settled_bef
     stage: Stage, captain: LoopbackCaptain, start: StartBridge, monkeypatch: pytest.MonkeyPatch, knows: bool
 ) -> None:
     monkeypatch.setattr(order, "ASKED_AGAIN_EVERY", timedelta(milliseconds=50))
+    monkeypatch.setattr(order, "AWAY_FOR", timedelta(milliseconds=200))
     await start()
     said = await three_said(stage, captain)
     captain.unheard = {*said[:2]}

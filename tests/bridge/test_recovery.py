@@ -72,6 +72,24 @@ async def test_a_captain_that_forgot_a_delivery_gets_it_again_as_it_reads_now(
 
 
 @pytest.mark.requirement("ING-7")
+async def test_a_deleted_message_that_a_dead_captain_had_not_heard_after_all_is_taken_back(
+    stage: Stage, captain: LoopbackCaptain, start: StartBridge
+) -> None:
+    bridge: RunningBridge = await start()
+    said = stage.control.say("Ann", "Clankie, think")["id"]
+    await captain.until_asked(f"GET /v1/turns/{said}")
+    stage.control.delete(said)
+    await captain.until_asked(f"DELETE /v1/turns/{said}")
+    captain.unheard = {said}
+    await captain.down()
+    captain.queued = True
+    await captain.up()
+    captain.unheard.clear()
+    await bridge.until_outcome(said, "accepted", "withdrawn")
+    assert replies(stage) == []
+
+
+@pytest.mark.requirement("ING-7")
 async def test_a_captain_that_forgot_a_delivery_does_not_get_it_again_where_its_message_is_deleted(
     stage: Stage, captain: LoopbackCaptain, start: StartBridge
 ) -> None:

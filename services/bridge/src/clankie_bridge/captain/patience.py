@@ -34,18 +34,18 @@ class Patience:
         self._said: str | None = None
         self._trouble_said: timedelta | None = None
 
-    async def until_done(self, attempt: Callable[[], Awaitable[Done]], attempts: int | None = None) -> Done:
-        """What the first successful attempt gave; ``attempts`` is how many there may be, where not any number.
+    async def until_done(self, attempt: Callable[[], Awaitable[Done]], within: timedelta | None = None) -> Done:
+        """What the first successful attempt gave; after ``within``, where it is given, none is made any more.
 
         Raises:
             CaptainError: A leaf that no repetition changes, or what the last attempt met.
         """
-        number = 0
+        number, begun = 0, self._clock.elapsed()
         while True:
             try:
                 done = await attempt()
             except (CaptainAway, CaptainRefuses) as error:
-                if number + 1 == attempts:
+                if within is not None and self._clock.elapsed() - begun >= within:
                     raise
                 await self.pause(error, number)
                 number += 1

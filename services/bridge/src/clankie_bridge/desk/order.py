@@ -14,7 +14,8 @@ from clankie_settings.clock import Clock
 ASKED_AGAIN_EVERY: Final = timedelta(seconds=5)
 """How often the captain is asked again while an earlier result that it has is not heard of here."""
 
-_ATTEMPTS: Final = 2
+AWAY_FOR: Final = timedelta(seconds=15)
+"""How long a captain that is away is waited for: it is back in less after a restart."""
 
 
 class Order:
@@ -45,9 +46,9 @@ class Order:
                 await each.closed.wait()
 
     async def _settled(self) -> set[str]:
-        """Whose results the captain has; nobody's where it is away: what is in hand must not wait for its return."""
+        """Whose results the captain has; nobody's where it stays away: what is in hand must not wait for ever."""
         try:
-            owed = await self._patience.until_done(self._captain.owed, _ATTEMPTS)
+            owed = await self._patience.until_done(self._captain.owed, AWAY_FOR)
         except CaptainError:
             return set()
         return {each.delivery_id for each in owed if each.result is not None}

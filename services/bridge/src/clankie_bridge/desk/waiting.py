@@ -119,6 +119,9 @@ class Waiting:
 
     async def _once_more(self, delivery: Delivery) -> Settled | Pending:
         """Hand it over again after a lost connection, as it reads now: the captain may never have had it."""
+        if delivery.gone:
+            # A run that was about to hear it may have died with the captain, and another would hear it now.
+            await self._captain.withdraw(delivery.id)
         if delivery.trigger is None or delivery.gone:
             return await self._captain.result(delivery.id, bounds.WAIT_SECONDS)
         return await self._captain.hand_over(delivery.trigger, bounds.WAIT_SECONDS)
