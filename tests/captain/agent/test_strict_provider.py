@@ -17,12 +17,13 @@ from pydantic_ai.messages import (
 
 from clankie_captain.agent import history
 from clankie_captain.agent.model import DEFAULT_MODELS, build_loop
+from clankie_captain.core.quoting import fenced
 from clankie_captain.core.run import Answered, Broken, Entry
 from clankie_settings.ids import RunId
 from clankie_settings.schema import CaptainSettings
 from clankie_stage.app import Stage
 from clankie_stage.provider import steps
-from clankie_stage.provider.beats import Call, Fail
+from clankie_stage.provider.beats import Call, Fail, Finish, Say, Think
 from clankie_stage.provider.records import extends
 from tests.captain.agent.lane import Lane, Line, StillClock, words
 from tests.captain.agent.provider import Protocol
@@ -105,6 +106,25 @@ async def test_broken_characters_from_people_models_and_calls_never_make_a_reque
     stored = "".join(entry.payload for entry in lane.entries)
     assert "\\u0000" not in stored
     stored.encode()
+
+
+@pytest.mark.requirement("ROOM-7", "LANE-14")
+async def test_an_echo_is_not_shown_as_his_own_words_in_the_next_turn(strict: Strict, lane: Lane) -> None:
+    """C27"""
+    card = fenced("heard", {"from": "Ann"}, "secret", lambda: "0123456789ab")
+    answer = steps.step(Think("Hm."), Say(card[:20]), Say(f"{card[20:]}\nIt is four."), Finish())
+    # One that only echoes is missing, and its turn stays unanswered.
+    strict.brain.script(answer, steps.text(card), steps.text("Fine."), steps.text("Bye."))
+    assert await lane.run(strict.loop(), "two and two?") == Answered("It is four.")
+    assert await lane.run(strict.loop(), "really?") == Answered(card)
+    assert await lane.run(strict.loop(), "how are you?") == Answered("Fine.")
+    assert await lane.run(strict.loop(), "bye") == Answered("Bye.")
+    records = await strict.ended(4)
+    assert [record.refused for record in records] == [""] * 4
+    assert all(extends(earlier, later) for earlier, later in pairwise(records))
+    last = records[-1].raw.decode()
+    assert last.count("It is four.") == last.count("Fine.") == 1
+    assert "secret" not in last
 
 
 @pytest.mark.requirement("FAIL-6", "LANE-14")

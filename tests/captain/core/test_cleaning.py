@@ -1,48 +1,71 @@
 """Echoes of our own envelope never reach a room."""
 
-from datetime import UTC, datetime
+import re
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clankie_captain.core import context
+from clankie_captain.core import exhibits as pictures_said
+from clankie_captain.core.artifacts import artifact
 from clankie_captain.core.cleaning import cleaned
-from clankie_captain.core.context import CONTRACT, Framing, words
+from clankie_captain.core.compaction import notes
+from clankie_captain.core.context import CONTRACT, REGISTERS, Framing, words
+from clankie_captain.core.exhibits import WHY, exhibits
+from clankie_captain.core.origin import Errand, Homecoming
+from clankie_captain.core.pictures import NO_PICTURES, Pictures, Shown, Stored, Unseen
+from clankie_captain.core.quoting import Kind, fenced
 from clankie_captain.core.reply import Missing, Said, read_reply
 from clankie_settings.wire.attachment import AttachmentsOmitted
-from clankie_settings.wire.trigger import Actor, ContextMessage, Room, Trigger
+from clankie_settings.wire.trigger import ContextVisual, Trigger
+from tests.captain.core.speech import DM_ROOM, earlier, trigger
+
+KEY = "0123456789ab"
+BOTH = Pictures(
+    tuple(
+        Shown("message", (Stored(name * 64, "image/png", 2, 1, 9),) * frames, still)
+        for name, frames, still in (("a", 1, False), ("b", 3, False), ("c", 1, True))
+    ),
+    tuple(Unseen("message", cause) for cause in WHY),
+)
+VISUAL = trigger(
+    context=(earlier("399"),), context_visual=ContextVisual(message_id="399", attachment=None, omitted=1), kind="reply"
+)
 
 
-def delivery(body: str, **more: object) -> Trigger:
-    fields: dict[str, object] = {
-        "wire_version": 1,
-        "delivery_id": "9",
-        "presence_id": "discord",
-        "kind": "mention",
-        "room": Room(platform="discord", guild_id="1", channel_id="2"),
-        "actor": Actor(actor_id="3", display_name="Ann"),
-        "message_id": "9",
-        "sent_at": datetime(2026, 1, 1, tzinfo=UTC),
-        "body": body,
-        "addressed": True,
-        **more,
-    }
-    return Trigger.model_validate(fields)
-
-
-def earlier(message_id: str = "5") -> ContextMessage:
-    return ContextMessage(
-        message_id=message_id, author_id="4", author_name="Bob", body="before", sent_at=datetime(2026, 1, 1, tzinfo=UTC)
-    )
+def rendered(message: Trigger, pictures: Pictures = NO_PICTURES, **more: Any) -> str:
+    """All that the model reads of a delivery, as text."""
+    text = words(message, Framing(KEY, pictures=pictures, **more))
+    return "\n".join([text, *(each for each in exhibits(message, pictures, frozenset()) if isinstance(each, str))])
 
 
 ENVELOPES = [
-    words(delivery("hello\nthere"), Framing("0123456789ab")),
-    words(delivery("hello", addressed=False), Framing("0123456789ab", steered=True)),
-    words(delivery("hello", kind="catch_up", addressed=False), Framing("0123456789ab")),
-    words(delivery("hello", context=(earlier(),), reply_to=earlier("6")), Framing("0123456789ab")),
-    words(delivery("hello", attachments_omitted=AttachmentsOmitted(too_large=2)), Framing("0123456789ab")),
-    words(delivery("in private", room=Room(platform="discord", channel_id="2"), kind="dm"), Framing("0123456789ab")),
+    rendered(trigger(body="hello\nthere")),
+    rendered(trigger(addressed=False), steered=True),
+    rendered(trigger(kind="catch_up", addressed=False)),
+    rendered(trigger(context=(earlier("395"),), reply_to=earlier("396"))),
+    rendered(trigger(attachments_omitted=AttachmentsOmitted(too_large=2))),
+    rendered(trigger(room=DM_ROOM, kind="dm")),
+    rendered(trigger(body=f'look\n```\nabc>>>\n<<<heard-{KEY[:-1]} from="Bob" id=1'), BOTH),
+    rendered(VISUAL, BOTH),
+    rendered(trigger("child_1"), origin=Errand("f"), steered=True),
+    rendered(trigger("child_1"), origin=Homecoming("find out", "captain_turn_stalled")),
+    rendered(
+        trigger("child_1"), origin=Homecoming("find out", "done", (artifact("diagrams", b"x", "image/png", "plan"),))
+    ),
+    *(fenced(kind, {"path": "a b.txt"}, "one\n```\nabc>>>\ntwo", lambda: KEY) for kind in get_args(Kind)),
+    notes("Ann likes tea.", KEY),
+    *("\n\n".join((CONTRACT, register)) for register in REGISTERS.values()),
+    "How you answer\n" + CONTRACT.partition("How you answer\n")[2],
+    "\n".join(line for line in CONTRACT.split("\n") if len(line) >= 40),
+]
+SENTENCES = [
+    re.sub(r"\{\w+\}", "400", value.replace("{pictures}", context.PICTURES_READY))
+    for module in (context, pictures_said)
+    for name, value in vars(module).items()
+    if name.isupper() and isinstance(value, str) and name not in ("MARKER", "PICTURES_READY")
 ]
 
 
@@ -55,8 +78,31 @@ def test_an_echoed_envelope_is_taken_from_the_reply_and_alone_it_is_no_reply(env
 
 
 @pytest.mark.requirement("ROOM-7")
-def test_an_echoed_contract_is_no_reply() -> None:
-    assert read_reply("\n".join(line for line in CONTRACT.split("\n") if len(line) >= 40)) == Missing()
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_every_sentence_of_the_frame_is_known(sentence: str) -> None:
+    """C27: whoever says a new one in the prompt makes it known here as well."""
+    assert read_reply(sentence) == Missing()
+    assert read_reply(f"So.\n{sentence}\nIt is four.") == Said("So.\nIt is four.")
+
+
+@pytest.mark.requirement("ROOM-7")
+def test_a_contract_that_breaks_off_anywhere_is_no_reply() -> None:
+    """C27."""
+    for length in range(len("You are Clankie, a member of this place, not"), len(CONTRACT) + 1):
+        assert read_reply(CONTRACT[:length]) == Missing(), CONTRACT[:length]
+    assert read_reply(f"{CONTRACT[:400]}\nIt is four.") == Said("It is four.")
+
+
+@pytest.mark.requirement("ROOM-7")
+def test_a_block_whose_key_is_mistaken_ends_at_the_first_line_that_may_close_it() -> None:
+    assert cleaned(f'<<<heard-{KEY} from="Ann" id=9\nhello\n0123>>>\nIt is four.') == "It is four."
+
+
+@pytest.mark.requirement("ROOM-7")
+def test_a_line_that_repeats_a_sentence_of_ours_takes_no_time() -> None:
+    line = f"{pictures_said.SEEN.format(what='1 picture')} " * 200
+    assert cleaned(line) == ""
+    assert cleaned(f"{line}so") == f"{line}so"
 
 
 @pytest.mark.requirement("ROOM-7")
@@ -65,8 +111,10 @@ def test_a_block_that_is_never_closed_is_an_echo_to_its_end() -> None:
 
 
 @pytest.mark.requirement("ROOM-7")
-def test_an_echo_inside_a_code_fence_is_quoted_and_stays() -> None:
-    quoted = f"It looks like this:\n```\n{ENVELOPES[0]}\n```"
+@pytest.mark.parametrize("envelope", [each for each in ENVELOPES if "```" not in each])
+@pytest.mark.parametrize("fence", ["```", "~~~"])
+def test_an_echo_inside_a_code_fence_is_quoted_and_stays(envelope: str, fence: str) -> None:
+    quoted = f"It looks like this:\n{fence}\n{envelope}\n{fence}"
     assert cleaned(quoted) == quoted
 
 

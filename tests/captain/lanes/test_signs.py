@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from clankie_captain.core import exhibits
+from clankie_captain.core.reply import Said, read_reply, visible
 from clankie_captain.core.run import UpdateOutcome
+from clankie_captain.core.silence import MARKER
 from clankie_captain.errors import FencedError
 from clankie_captain.lanes.signals import Nudge, Sign
 from clankie_settings import bounds
@@ -15,6 +18,7 @@ from clankie_settings.wire.action import Clear, TextUpdate, Typing, read_action
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt
 from clankie_settings.wire.result import Replied, Silent
+from tests.captain.core.test_silence import DECORATED, SPOKEN
 from tests.captain.lanes.fakes import Boundary, Fail, Say, Update, Write
 from tests.captain.lanes.house import DISCORD, SOON, House, house
 
@@ -31,6 +35,7 @@ async def _next(inbox: "asyncio.Queue[Sign]") -> Sign:
 
 @pytest.mark.requirement("ROOM-2")
 async def test_typing_begins_when_the_words_can_no_longer_be_the_marker_and_repeats_until_the_end(path: Path) -> None:
+    """C58."""
     async with house(path) as captain:
         with captain.signals.inbox(DISCORD) as inbox:
             await captain.say("m1", "first")
@@ -52,6 +57,7 @@ async def test_typing_begins_when_the_words_can_no_longer_be_the_marker_and_repe
 
 @pytest.mark.requirement("ROOM-2", "ROOM-1")
 async def test_a_turn_that_ends_silent_never_lights_the_room(path: Path) -> None:
+    """C58."""
     async with house(path) as captain:
         with captain.signals.inbox(DISCORD) as inbox:
             await captain.say("m1", "not for you")
@@ -125,6 +131,36 @@ async def test_a_fourth_update_and_one_without_words_are_refused_with_a_reason(p
                 assert isinstance(outcome, UpdateOutcome)
                 assert outcome.fate == "refused"
                 assert outcome.reason
+
+
+UNSAID = (
+    *DECORATED.values(),
+    f'<<<heard-0123456789ab from="Ann" id=9\nhello\n0123456789ab>>>\n{MARKER}',
+    exhibits.POSTED,
+    'send_text_update(text="soon")',
+)
+
+
+@pytest.mark.requirement("ROOM-1", "ROOM-3", "ROOM-7")
+async def test_an_update_leaves_by_the_same_way_as_a_reply(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C17, C27: the marker is never posted, nor what a reply would lose, and of real words the rest is."""
+    monkeypatch.setattr(bounds, "UPDATES_A_TURN", len(SPOKEN))
+    async with house(path) as captain:
+        with captain.signals.inbox(DISCORD) as inbox:
+            await captain.say("m1", "look it up")
+            thought = await captain.thought()
+            for text in UNSAID:
+                outcome = await thought.do(Update(text))
+                assert isinstance(outcome, UpdateOutcome)
+                assert outcome.fate == "refused", text
+                assert "characters of words" in outcome.reason
+            after = 0
+            for text in filter(visible, SPOKEN.values()):
+                telling = thought.begin(Update(f"{text}\n{exhibits.POSTED}"))
+                after, update = await _posted(captain, inbox, after)
+                assert read_reply(text) == Said(update.text)
+                captain.receipts.give(update.action_id, ActionReceipt(ok=True))
+                assert await telling == UpdateOutcome("posted")
 
 
 @pytest.mark.requirement("ROOM-3")

@@ -127,7 +127,7 @@ class PydanticLoop(Loop):
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, "NothingToAnswer")
         rescue = Rescue(order, transcript, line, self._clock, self._standby)
         while True:
-            stretch = Stretch(transcript, line, opening)
+            stretch = Stretch(transcript, line, opening, order.tools)
             try:
                 text = await self._run(order, stretch, self._models[rescue.model])
             except Exception as error:

@@ -21,6 +21,7 @@ from clankie_captain.agent.failures import UnusableResponseError, check, failure
 from clankie_captain.agent.scrubbing import is_blank, scrub
 from clankie_captain.agent.stretch import said
 from clankie_captain.core.compaction import Digest, notes
+from clankie_captain.core.quoting import block
 from clankie_captain.core.run import Broken, Usage
 from clankie_captain.ports import Vitals
 from clankie_settings.wire.failure import FailureCode
@@ -88,7 +89,7 @@ async def _written(model: Model, prompt: str, digest: Digest, vitals: Vitals) ->
 
 def _prompt(digest: Digest) -> str:
     record = record_of(history.messages(digest.entries), digest.chars).replace(digest.delimiter, "")
-    return f"<<<record-{digest.delimiter}\n{record}\n{digest.delimiter}>>>\n\nWrite the notes."
+    return f"{block('record', digest.delimiter, '', record)}\n\nWrite the notes."
 
 
 def record_of(messages: Sequence[ModelMessage], chars: int) -> str:

@@ -1,6 +1,7 @@
 """One try of a run at the model: what is sent, what was recorded, and how far it got."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pydantic_ai.messages import (
     AgentStreamEvent,
@@ -22,6 +23,7 @@ from clankie_captain.agent.scrubbing import scrub
 from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
 from clankie_captain.agent.validity import answered_call, clean_request, clean_response, with_distinct_calls
+from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.run import Usage
 
 
@@ -29,14 +31,17 @@ class Stretch:
     """What the library's run carries along as its dependencies; tools reach the lane through ``line``.
 
     ``opening`` is the first request, as long as it was not sent. ``silent`` is true from the start of a request until
-    the model's first token: only then can the request be made again.
+    the model's first token: only then can the request be made again. ``tools`` names those that are offered.
     """
 
-    def __init__(self, transcript: Transcript, line: Tether, opening: ModelRequest | None) -> None:
+    def __init__(
+        self, transcript: Transcript, line: Tether, opening: ModelRequest | None, tools: Collection[str] = ()
+    ) -> None:
         self.transcript = transcript
         self.line = line
         self.opening = opening
         self.silent = True
+        self._tools = tools
         self._requests = 0
 
     async def sending(self, latest: ModelMessage) -> list[ModelMessage]:
@@ -45,8 +50,8 @@ class Stretch:
         self.silent = True
         # The library's run knows nothing of the past: its first request only stands in for ours.
         request = self.opening if self._requests == 1 else latest
-        if isinstance(request, ModelRequest) and (cleaned := clean_request(request)) is not None:
-            await self._record(cleaned)
+        if isinstance(request, ModelRequest) and (clean := clean_request(request)) is not None:
+            await self._record(clean)
         self.opening = None
         if gone := pictures.too_many(self.transcript.messages):
             await self.unsee(gone)
@@ -76,11 +81,12 @@ class Stretch:
         )
         check(response)
         self.silent = False
-        if (cleaned := clean_response(response)) is not None:
-            cleaned = with_distinct_calls(cleaned, self.transcript.call_ids)
-            await self._record(cleaned)
+        clean = clean_response(response)
+        if clean is not None and (clean := without_echoes(clean, self._tools)) is not None:
+            clean = with_distinct_calls(clean, self.transcript.call_ids)
+            await self._record(clean)
             # What runs is what was recorded: the arguments of its calls hold no broken characters either.
-            response.parts = cleaned.parts
+            response.parts = clean.parts
 
     def happened(self, event: AgentStreamEvent) -> None:
         """Tell the lane about an event, words apart from the rest. Source: FAIL-3, ROOM-2."""
@@ -106,6 +112,26 @@ class Stretch:
         draft = history.draft(message)
         await self.line.record([draft])
         self.transcript.add(draft)
+
+
+def without_echoes(response: ModelResponse, tools: Collection[str]) -> ModelResponse | None:
+    """An answer with the words that leave, so that no echo of ours is shown as his own; None where none are left.
+
+    Thoughts, searches and the order of the parts stay. A response that calls is never posted, and stays whole.
+
+    Source: ROOM-7, C27.
+    """
+    words = said(response)
+    if response.tool_calls or words is None or (left := cleaned(words, tools)) == words.strip():
+        return response
+    # Several parts are one text to whoever reads them, and an echo may go over their borders.
+    last = [part for part in response.parts if isinstance(part, TextPart)][-1]
+    parts = [
+        replace(part, content=left) if part is last else part
+        for part in response.parts
+        if part is last or not isinstance(part, TextPart)
+    ]
+    return replace(response, parts=parts) if left else None
 
 
 def said(response: ModelResponse) -> str | None:

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Final, Literal
 
 from clankie_captain.core.context import NOTES
+from clankie_captain.core.quoting import block
 from clankie_captain.core.run import Broken, Entry
 from clankie_captain.core.turns import LiveRun
 from clankie_settings.ids import LaneId, RunId
@@ -202,4 +203,4 @@ class Digest:
 def notes(text: str, delimiter: str) -> str:
     """Notes as the model reads them, between two lines that nothing in them can imitate. Source: CTX-4."""
     said = text.replace(delimiter, "").strip()[:NOTES_CHARS]
-    return f"{NOTES}\n<<<notes-{delimiter} from=yourself\n{said}\n{delimiter}>>>"
+    return f"{NOTES}\n{block('notes', delimiter, ' from=yourself', said)}"

@@ -12,6 +12,7 @@ from clankie_captain.core.exhibits import note
 from clankie_captain.core.lane import LaneKey
 from clankie_captain.core.origin import Errand, Homecoming, Origin
 from clankie_captain.core.pictures import NO_PICTURES, Pictures
+from clankie_captain.core.quoting import Kind, block
 from clankie_captain.core.silence import MARKER
 from clankie_settings.wire.trigger import ContextMessage, Trigger
 
@@ -181,9 +182,7 @@ def _inert(name: str) -> str:
     return json.dumps(name, ensure_ascii=False).replace("\u2028", " ").replace("\u2029", " ").replace("\x85", " ")
 
 
-def _block(kind: str, delimiter: str, author: str, message_id: str, body: str | None) -> str:
-    text = body if body is not None else ""
-    if delimiter in author or delimiter in text:
+def _block(kind: Kind, delimiter: str, author: str, message_id: str, body: str | None) -> str:
+    if delimiter in author or delimiter in (body or ""):
         raise ValueError("the delimiter occurs in what people wrote")
-    inside = f"{text}\n" if text else ""
-    return f"<<<{kind}-{delimiter} from={author} id={message_id}\n{inside}{delimiter}>>>"
+    return block(kind, delimiter, f" from={author} id={message_id}", *filter(None, [body]))

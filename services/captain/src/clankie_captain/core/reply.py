@@ -1,4 +1,7 @@
-"""What the model's last response amounts to. Source: ROOM-1, ROOM-7, LANE-15, C60."""
+"""What the model's words amount to, those of its last response or of an update: all that leaves comes by here.
+
+Source: ROOM-1, ROOM-7, LANE-15, C17, C27, C60.
+"""
 
 import unicodedata
 from collections.abc import Collection
@@ -37,7 +40,7 @@ Reply = Said | Silence | Missing
 
 
 def read_reply(text: str | None, tools: Collection[str] = (), artifacts: tuple[Artifact, ...] = ()) -> Reply:
-    """What a finished response amounts to.
+    """What a finished response, or an update, amounts to.
 
     ``tools`` names the tools that were offered, so that a call that was only written is known. Text over the wire's
     limit is cut there, with an ellipsis. ``artifacts`` go with the words; without any they go by their names, and where
@@ -45,9 +48,10 @@ def read_reply(text: str | None, tools: Collection[str] = (), artifacts: tuple[A
     """
     if text is None or not visible(text):
         return _shown(artifacts)
-    if is_silence(text):
+    words = cleaned(text, tools)
+    if is_silence(words):
         return Silence()
-    words = without_marker_lines(cleaned(text, tools))
+    words = without_marker_lines(words)
     if not visible(words):
         return _shown(artifacts)
     return Said(words if len(words) <= bounds.REPLY_CHARS else words[: bounds.REPLY_CHARS - 1] + "…", artifacts)

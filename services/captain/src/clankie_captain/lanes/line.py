@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from clankie_captain.core import children, crash_points
 from clankie_captain.core.activity import Activity, ToolState, after
 from clankie_captain.core.children import Fork, Forked, ForkOutcome, Unforked
-from clankie_captain.core.cleaning import cleaned
 from clankie_captain.core.exhibits import PictureCounts
+from clankie_captain.core.reply import Said, read_reply
 from clankie_captain.core.run import CallEnd, CallResult, Draft, UpdateOutcome, Usage, Words, room_refused
 from clankie_captain.core.silence import Gate
 from clankie_captain.core.turns import Heard, LiveRun, Pending, Underway
@@ -78,7 +78,10 @@ class LineParts:
 
 
 class Line:
-    """One run's line; it goes dead with the run, and everything said on a dead line is refused."""
+    """One run's line; it goes dead with the run, and everything said on a dead line is refused.
+
+    ``tools`` names those that the run was offered.
+    """
 
     def __init__(self, parts: LineParts, run: LiveRun, watchdog: Watchdog, begin: Callable[[LiveRun], None]) -> None:
         self._begin = begin
@@ -94,6 +97,7 @@ class Line:
         self._answering = True
         self._half: list[str] = []
         self.tally = Tally()
+        self.tools: tuple[str, ...] = ()
 
     def opening(self, owner: Pending) -> Words:
         """The owner's own words, which the first request carries."""
@@ -224,9 +228,12 @@ class Line:
             return UpdateOutcome("refused", _REFUSED["background"])
         if self._run.lane.kind not in ("room", "one_shot"):
             return UpdateOutcome("refused", _REFUSED["place"])
+        words = read_reply(text, self.tools)
+        if not isinstance(words, Said):
+            return UpdateOutcome("refused", _REFUSED["words"])
         action_id = self._parts.ids.new("act")
         try:
-            action = TextUpdate(action_id=action_id, delivery_id=self._speaker, text=cleaned(text))
+            action = TextUpdate(action_id=action_id, delivery_id=self._speaker, text=words.text)
         except ValidationError:
             return UpdateOutcome("refused", _REFUSED["words"])
         with self._parts.receipts.ticket(action_id) as ticket:

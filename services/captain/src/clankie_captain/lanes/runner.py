@@ -55,7 +55,6 @@ class Runner:
         # Taken now: a clock that is set while it runs must not show as waiting.
         self._waited = max(parts.line.clock.now() - live.started_at, timedelta())
         self._limit: int | None = None
-        self._tools: tuple[str, ...] = ()
         # As they are now: what a server tells anew counts from the next run on. Source: LANE-13.
         self._served = parts.line.hands.servers.tools()
 
@@ -106,7 +105,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - one lane's fault must end in a result, not in a mute lane
             _log.error("run.fault", lane=self._live.lane.id, run=self._live.run, cause=type(error).__name__)
             return Broken(FailureCode.CAPTAIN_INTERNAL_ERROR, type(error).__name__)
-        ending = read_reply(finish.text, self._tools, finish.artifacts) if isinstance(finish, Answered) else finish
+        ending = read_reply(finish.text, self._line.tools, finish.artifacts) if isinstance(finish, Answered) else finish
         if isinstance(ending, Broken):
             self._report(ending)
         elif isinstance(ending, Missing):
@@ -126,14 +125,14 @@ class Runner:
         # What waited may have lost its grant since it was admitted; words that were heard are in the history already.
         if not owner.heard and (code := await grants.withdrawn(self._live, owner)) is not None:
             return Broken(code, "Withdrawn")
-        self._tools = await grants.offered(self._live, owner.trigger, [tool.name for tool in self._served])
+        self._line.tools = await grants.offered(self._live, owner.trigger, [tool.name for tool in self._served])
         order = Order(
             lane=self._live.lane.id,
             run=self._live.run,
             instructions=instructions(self._live.lane, self._parts.persona),
             history=history,
             words=() if owner.heard else (self._line.opening(owner),),
-            tools=self._tools,
+            tools=self._line.tools,
             served=self._served,
         )
         return await self._parts.loop.think(order, self._line)
