@@ -27,7 +27,8 @@ class ToldWorkshop(Workshop):
     def tools(self) -> frozenset[str]:
         return frozenset({"draw_diagram"})
 
-    async def diagram(self, source: str, title: str) -> Artifact:
+    async def diagram(self, source: str, title: str, progress: Progress) -> Artifact:
+        progress()
         return self._make("diagrams", source, title)
 
     async def page(self, url: str, progress: Progress, *, full: bool) -> PageShot:

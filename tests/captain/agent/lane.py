@@ -86,6 +86,7 @@ class Line(RunLine):
         self.web: Web | None = None
         self.machine = ToldMachine()
         self.servers: Servers = NoServers()
+        self.within = timedelta(minutes=4)
         self.while_updating: Callable[[], Awaitable[None]] | None = None
         self.on: Callable[[str], None] = lambda name: None
         self._told = asyncio.Event()
@@ -154,7 +155,7 @@ class Line(RunLine):
 
     @property
     def hands(self) -> Hands:
-        return Hands(self.making, self.machine, web=self.web, servers=self.servers)
+        return Hands(self.making, self.machine, servers=self.servers, web=self.web, within=self.within)
 
     async def fork(self, task: str, calls: Calls) -> ForkOutcome:
         self._call("fork")

@@ -1,8 +1,12 @@
 """Mid-turn words, and what the model is told about them."""
 
+import asyncio
+from datetime import timedelta
+
 import pytest
 
 from clankie_captain.agent.loop import PydanticLoop
+from clankie_captain.agent.tools import LATE
 from clankie_captain.core.run import Answered, UpdateOutcome
 from tests.captain.agent.lane import Lane, Line
 from tests.captain.agent.provider import Provider, Say
@@ -71,3 +75,16 @@ async def test_updates_of_one_response_are_posted_in_its_order(
     provider.plays(Say(calls=[("send_text_update", f'{{"text": "{text}"}}') for text in texts]), Say(["Done"]))
     await lane.run(loop, "go", line=line)
     assert line.updates == texts
+
+
+@pytest.mark.requirement("FAIL-1")
+async def test_a_call_that_no_tool_ends_is_ended_before_its_run_counts_as_dead_and_the_run_goes_on(
+    provider: Provider, loop: PydanticLoop, lane: Lane, line: Line
+) -> None:
+    async def for_ever() -> None:
+        await asyncio.Event().wait()
+
+    line.while_updating, line.within = for_ever, timedelta(milliseconds=100)
+    provider.plays(Say(calls=[("send_text_update", '{"text": "soon"}')]), Say(["Done"]))
+    assert await lane.run(loop, "go", line=line) == Answered("Done")
+    assert told(provider) == LATE

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clankie_captain.core.stall import Limits, Verdict, Watch, limits, tick, watch
+from clankie_captain.core.stall import Limits, Verdict, Watch, limits, share, tick, watch
 from clankie_settings import bounds
 
 pytestmark = pytest.mark.requirement("FAIL-1", "FAIL-2", "FAIL-3")
@@ -144,3 +144,8 @@ def test_a_run_ends_only_when_it_gave_no_sign_of_life_for_the_bound(steps: list[
             assert host.now - state.event >= host.limit.silence
             assert not received or host.now - state.event >= host.limit.bytes
             return
+
+
+@given(st.timedeltas(timedelta(milliseconds=1), timedelta(days=1)), st.timedeltas(timedelta(), timedelta(days=2)))
+def test_a_call_of_a_tool_is_over_before_its_run_counts_as_dead(silence: timedelta, most: timedelta) -> None:
+    assert share(most, silence) == min(most, silence * bounds.TOOL_SHARE) < silence * bounds.TOOL_END < silence

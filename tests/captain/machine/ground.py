@@ -72,6 +72,7 @@ class Ground:
         *,
         as_root: bool = False,
         gate: Callable[[], Gate] | None = None,
+        patience: timedelta = timedelta(seconds=60),
     ) -> Workbench:
         """The tools; ``as_root`` runs commands as root where the tests do, within the same walls."""
 
@@ -83,7 +84,7 @@ class Ground:
             os.chown(self.workspace, 0, 0)
         sandbox = _Tried(Place(self.workspace, (), stranger), most, around, gate)
         kept = Workspace(self.workspace, RandomIds(), stranger)
-        return Workbench(sandbox, kept, timedelta(seconds=60), SystemClock(), RandomIds())
+        return Workbench(sandbox, kept, timedelta(seconds=60), patience, SystemClock(), RandomIds())
 
 
 class _Tried(Sandbox):

@@ -2,14 +2,19 @@
 
 import os
 import socket
+import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from clankie_captain.errors import ConfigurationError
+from clankie_captain.machine.workbench import LATE, UNWRITTEN
 from clankie_captain.machine.workspace import UnreadError, Workspace, prepared
+from clankie_captain.ports import NotDoneError
 from clankie_settings import bounds
 from tests.captain.lanes.fakes import CountedIds
+from tests.captain.machine.ground import Ground
 
 pytestmark = pytest.mark.requirement("GRANT-2")
 
@@ -155,3 +160,32 @@ def test_a_workspace_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", "utf-8")
     with pytest.raises(ConfigurationError, match="cannot be made"):
         prepared(tmp_path / "file" / "x", tmp_path / "state", tmp_path / "shared", ())
+
+
+@pytest.mark.requirement("FAIL-1")
+async def test_a_disk_that_hangs_ends_each_call_with_a_word_and_keeps_no_threads_but_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground, again, opened = Ground.laid(tmp_path), threading.Event(), os.open
+
+    def hangs(path: str | Path, *others: int, dir_fd: int | None = None) -> int:
+        if str(path) == str(ground.workspace):
+            assert threading.current_thread().name == "workspace"
+            again.wait(60)
+        return opened(path, *others, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", hangs)
+    tools, before = ground.workbench(patience=timedelta(milliseconds=100)), threading.active_count()
+    try:
+        for _ in range(bounds.WORKSPACE_THREADS):
+            for call, words in (
+                (tools.read("a.md", 0), LATE),
+                (tools.write("a.md", "words"), UNWRITTEN),
+                (tools.run("true", lambda: None, timedelta(seconds=60)), LATE),
+            ):
+                with pytest.raises(NotDoneError) as late:
+                    await call
+                assert str(late.value) == words
+        assert threading.active_count() - before <= bounds.WORKSPACE_THREADS
+    finally:
+        again.set()

@@ -95,7 +95,7 @@ async def test_a_program_that_does_not_draw_is_reported_in_words(program: str, w
 async def test_a_drawing_ends_before_its_run_would_be_taken_for_dead(tmp_path: Path) -> None:
     given = {"state": tmp_path, "discord_attachment_root": tmp_path, "browser": "/nowhere", "stall_seconds": 0.01}
     with pytest.raises(NotMadeError, match="took too long"):
-        await furnished(CaptainSettings.model_validate(given)).diagram("flowchart TD\n", "steps")
+        await furnished(CaptainSettings.model_validate(given)).diagram("flowchart TD\n", "steps", lambda: None)
 
 
 async def test_a_program_that_is_not_there_is_reported_in_words() -> None:

@@ -7,6 +7,9 @@ from typing import Final
 TOOL_SHARE: Final = 0.8
 """How much of the stall bound one call of a tool may take: whoever works is not taken for dead. Source: FAIL-1."""
 
+TOOL_END: Final = 0.9
+"""How much of it any call may take until it is ended, whichever tool it is of. Source: FAIL-1."""
+
 # --- tools that make pictures ---------------------------------------------------------------------
 DIAGRAM_ITEMS: Final = 30
 """Boxes of a diagram, or columns of one box, at most. Source: ART-2."""
@@ -135,6 +138,13 @@ READ_FILE_BYTES: Final = 32 * 1024
 
 WRITE_FILE_BYTES: Final = 256 * 1024
 """Largest file that one call writes into the workspace, in bytes of UTF-8. Source: GRANT-2."""
+
+WORKSPACE_TIME: Final = timedelta(seconds=60)
+"""How long a file may take to be read or written, and the workspace to be weighed, as before each command: a disk that
+hangs holds no turn. Source: FAIL-1."""
+
+WORKSPACE_THREADS: Final = 4
+"""Threads that read, write and weigh; one that hangs keeps its place among them. Source: FAIL-1."""
 
 COMMAND_CHARS: Final = 16_384
 """Longest command, in characters. Source: GRANT-4."""

@@ -27,6 +27,7 @@ from pydantic_ai.native_tools import WebSearchTool
 
 from clankie_captain.agent.providers import ADDRESSES, SEARCHERS
 from clankie_captain.agent.scrubbing import scrub
+from clankie_captain.core import stall
 from clankie_captain.core.run import Usage
 from clankie_captain.core.searching import Found, Hit, distinct, hit
 from clankie_captain.errors import CaptainError
@@ -129,7 +130,7 @@ def provider_search(
             client = new_client()
             # Only one of them takes a bound, and refuses nothing for it.
             tool = WebSearchTool(max_uses=SEARCHES) if provider == "anthropic" else WebSearchTool()
-            within = min(bounds.SEARCH_TIME, settings.stall_after * bounds.TOOL_SHARE)
+            within = stall.share(bounds.SEARCH_TIME, settings.stall_after)
             return ProviderSearch(build(name, key, address, client), tool, client.aclose, within)
     return None
 

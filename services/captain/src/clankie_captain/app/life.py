@@ -41,6 +41,7 @@ from clankie_captain.metrics import Metrics
 from clankie_captain.ports import Hands, Loop
 from clankie_captain.store.archive.restoring import refuse_half_restored
 from clankie_captain.store.engine import Database, StateLock
+from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.crashing import Crash, NoCrash
 from clankie_settings.schema import CaptainSettings
@@ -109,7 +110,7 @@ async def _at_work(
     stack.push_async_callback(web.aclose)
     machine = fitted(settings, time, fresh, lambda: command_passage(others))
     fleet = Fleet.of(servers, settings, time, fresh, metrics)
-    hands = Hands(workshop, machine, web=web, servers=fleet)
+    hands = Hands(workshop, machine, servers=fleet, web=web, within=settings.stall_after * bounds.TOOL_END)
     captain, runs = captain_of(ground, tokens, metrics, gallery, hands)
     app.state.draining = draining = draining_of(captain, runs, settings)
     stack.push_async_callback(draining.leave)

@@ -40,6 +40,11 @@ def limits(silence: timedelta) -> Limits:
     return Limits(silence, silence * 3, min(bounds.STALL_TICK, silence / 5))
 
 
+def share(most: timedelta, silence: timedelta) -> timedelta:
+    """How long one call of a tool may take: ``most``, and less than the stall bound, however short that is."""
+    return min(most, silence * bounds.TOOL_SHARE)
+
+
 def tick(state: Watch, now: timedelta, limit: Limits) -> tuple[Watch, Verdict]:
     """Read the clock once.
 

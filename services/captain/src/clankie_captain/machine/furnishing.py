@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from clankie_captain.core import stall
 from clankie_captain.errors import ConfigurationError
 from clankie_captain.machine.sandbox import STRANGER, Lack, Place, Sandbox
 from clankie_captain.machine.workbench import Workbench
@@ -36,9 +37,10 @@ def fitted(settings: CaptainSettings, clock: Clock, ids: Ids, gate: Callable[[],
         ConfigurationError: The workspace is no place for one.
     """
     place = _place(settings)
-    within = min(bounds.COMMAND_TIME, settings.stall_after * bounds.TOOL_SHARE)
+    within = stall.share(bounds.COMMAND_TIME, settings.stall_after)
+    patience = stall.share(bounds.WORKSPACE_TIME, settings.stall_after)
     sandbox = Sandbox(place, gate=gate if settings.machine_network == "on" else None)
-    return Workbench(sandbox, Workspace(place.folder, ids, place.runs_as), within, clock, ids)
+    return Workbench(sandbox, Workspace(place.folder, ids, place.runs_as), within, patience, clock, ids)
 
 
 async def tried(workbench: Workbench, settings: CaptainSettings) -> None:

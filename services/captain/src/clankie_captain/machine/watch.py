@@ -1,6 +1,5 @@
 """Looks again and again at what a command takes, and says when it is too much. Source: GRANT-4."""
 
-import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import Final
 from clankie_captain import kin
 from clankie_captain.core.machine import Held, Most, Room, Stop, overfull, overloaded
 from clankie_captain.machine.weighing import weighed
+from clankie_captain.threads import Threads
 from clankie_settings.clock import Clock
 
 LOOKS_EVERY: Final = timedelta(milliseconds=100)
@@ -26,21 +26,21 @@ MEASURES_EVERY: Final = timedelta(milliseconds=250)
 """How often the workspace is measured."""
 
 
-async def processes(kindred: Callable[[], list[int]], root: Path, most: Most, clock: Clock) -> Stop:
+async def processes(kindred: Callable[[], list[int]], root: Path, most: Most, clock: Clock, threads: Threads) -> Stop:
     """Why a command has to end by its processes or by what is left on its disk, as soon as it has to."""
     while True:
         began = clock.elapsed()
-        stop = await asyncio.to_thread(_loaded, kindred, root, most)
+        stop: Stop | None = await threads.run(lambda: _loaded(kindred, root, most))
         if stop is not None:
             return stop
         await clock.sleep(max(LOOKS_EVERY, (clock.elapsed() - began) * RESTS))
 
 
-async def folder(root: Path, before: Held, most: Most, clock: Clock) -> Stop:
+async def folder(root: Path, before: Held, most: Most, clock: Clock, threads: Threads) -> Stop:
     """Why a command has to end by what it lays into the workspace, as soon as it has to."""
     while True:
         began = clock.elapsed()
-        stop = await asyncio.to_thread(_filled, root, before, most)
+        stop: Stop | None = await threads.run(lambda: _filled(root, before, most))
         if stop is not None:
             return stop
         await clock.sleep(max(MEASURES_EVERY, (clock.elapsed() - began) * RESTS))

@@ -1,7 +1,8 @@
 """The machine's tools: a shell behind walls, and files of the workspace. Source: GRANT-2, GRANT-4."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final, Never
 
@@ -11,9 +12,9 @@ from clankie_captain.core.quoting import fenced
 from clankie_captain.machine import watch
 from clankie_captain.machine.output import Output
 from clankie_captain.machine.sandbox import Lack, Sandbox, Started
-from clankie_captain.machine.weighing import weighed
 from clankie_captain.machine.workspace import UnreadError, Workspace
 from clankie_captain.ports import Machine, NotDoneError, Progress, Ran
+from clankie_captain.threads import Threads
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids
 
@@ -41,6 +42,12 @@ UNFIT: Final[dict[Stop, str]] = {
 FULL: Final = "the workspace is too full; delete what is not needed"
 """What it is told where a file has no room."""
 
+LATE: Final = "the disk of the workspace does not answer; try again later, and tell whoever runs me if it stays so"
+"""What it is told where the disk hangs."""
+
+UNWRITTEN: Final = f"{LATE}. It may take the file all the same: look before you write it again"
+"""What it is told then of a file that was to be written."""
+
 EVENT_EVERY: Final = timedelta(seconds=1)
 """How often a command that runs counts as a sign of life. Source: FAIL-3."""
 
@@ -52,12 +59,24 @@ class Workbench(Machine):
     """The tools where there is a sandbox; elsewhere each says why it does nothing.
 
     Whether there is one is tried once; where there was none, it is tried again at the next call.
+
+    Args:
+        sandbox: Starts commands.
+        workspace: What they change.
+        most: How long the call of a command may take.
+        patience: How long the workspace may take to be read, written or weighed.
+        clock: What a command's time is taken by.
+        ids: Marks of fences.
     """
 
-    def __init__(self, sandbox: Sandbox, workspace: Workspace, most: timedelta, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, sandbox: Sandbox, workspace: Workspace, most: timedelta, patience: timedelta, clock: Clock, ids: Ids
+    ) -> None:
         self._sandbox = sandbox
         self._workspace = workspace
         self._most = min(most, sandbox.most.time)
+        self._patience = patience.total_seconds()
+        self._watching = Threads(2 * bounds.COMMANDS, "watch")
         self._clock = clock
         self._ids = ids
         self._trying = asyncio.Lock()
@@ -78,15 +97,20 @@ class Workbench(Machine):
             return lack
 
     async def run(self, command: str, progress: Progress, within: timedelta) -> Ran:
-        """Run a shell's line."""
-        await self._refuse_without_walls()
+        """Run a shell's line; what comes before it is taken off the most that it may take."""
+        began = self._clock.elapsed()
+        async with self._timely(LATE):
+            await self._refuse_without_walls()
         if self._slots.locked():
             raise NotDoneError(BUSY)
         async with self._slots:
-            output, before = Output(self._sandbox.most.shown), await self._weighed()
+            async with self._timely(LATE):
+                output, before = Output(self._sandbox.most.shown), await self._weighed()
+            progress()
+            left = self._most - (self._clock.elapsed() - began)
             try:
                 async with self._sandbox.started(command) as started:
-                    watched = self._over(started, before, min(within, self._most))
+                    watched = self._over(started, before, min(within, left))
                     stop = await self._ended(self._heard(started, output), watched, progress)
                     code = None if stop is not None else await started.exit()
             except OSError as error:
@@ -97,25 +121,36 @@ class Workbench(Machine):
 
     async def read(self, path: str, offset: int) -> str:
         """Read a part of a file."""
-        await self._refuse_without_walls()
         try:
-            return await self._workspace.read(path, offset)
+            async with self._timely(LATE):
+                await self._refuse_without_walls()
+                return await self._workspace.read(path, offset)
         except UnreadError as error:
             raise NotDoneError(str(error)) from None
 
     async def write(self, path: str, text: str) -> None:
         """Write a file."""
-        await self._refuse_without_walls()
-        most, held = self._sandbox.most, await self._weighed()
-        if held.size + len(text) > most.disk or held.entries >= most.entries:
-            raise NotDoneError(FULL)
         try:
-            await self._workspace.write(path, text)
+            async with self._timely(UNWRITTEN):
+                await self._refuse_without_walls()
+                most, held = self._sandbox.most, await self._weighed()
+                if held.size + len(text) > most.disk or held.entries >= most.entries:
+                    raise NotDoneError(FULL)
+                await self._workspace.write(path, text)
         except UnreadError as error:
             raise NotDoneError(str(error)) from None
 
+    @asynccontextmanager
+    async def _timely(self, late: str) -> AsyncGenerator[None]:
+        """What is done within is ended where it takes too long. Source: FAIL-1."""
+        try:
+            async with asyncio.timeout(self._patience):
+                yield
+        except TimeoutError:
+            raise NotDoneError(late) from None
+
     async def _weighed(self) -> Held:
-        held = await asyncio.to_thread(weighed, self._sandbox.folder, self._sandbox.most.entries * 2)
+        held = await self._workspace.weighed(self._sandbox.most.entries * 2)
         first = self._first or held
         stop = unfit(held, first, self._sandbox.most)
         if stop is not None:
@@ -131,8 +166,8 @@ class Workbench(Machine):
     def _over(self, started: Started, before: Held, within: timedelta) -> Sequence[Coroutine[Any, Any, Stop]]:
         most, folder = self._sandbox.most, self._sandbox.folder
         return (
-            watch.processes(started.kin, folder, most, self._clock),
-            watch.folder(folder, before, most, self._clock),
+            watch.processes(started.kin, folder, most, self._clock, self._watching),
+            watch.folder(folder, before, most, self._clock, self._watching),
             self._late(within),
         )
 

@@ -1,6 +1,5 @@
 """The folder that machine tools work in: nothing outside it, whatever a path says. Source: GRANT-2, GRANT-4."""
 
-import asyncio
 import codecs
 import os
 import stat
@@ -10,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from clankie_captain.core.machine import Held
 from clankie_captain.core.quoting import fenced
 from clankie_captain.errors import ConfigurationError
+from clankie_captain.machine.weighing import weighed
+from clankie_captain.threads import Threads
 from clankie_settings import bounds
 from clankie_settings.clock import Ids
 
@@ -48,6 +50,12 @@ class Workspace:
         self._root = root
         self._ids = ids
         self._owner = owner
+        # Its disk may be another than the captain's own, and hang while all else works.
+        self._threads = Threads(bounds.WORKSPACE_THREADS, "workspace")
+
+    async def weighed(self, most: int) -> Held:
+        """What lies in it, counted up to ``most`` files and folders."""
+        return await self._threads.run(lambda: weighed(self._root, most))
 
     async def read(self, path: str, offset: int = 0) -> str:
         """The text of a file from a byte on, fenced, and where it goes on.
@@ -55,7 +63,8 @@ class Workspace:
         Raises:
             UnreadError: There is no such file, it lies outside, it is no text, or ends before.
         """
-        piece = await asyncio.to_thread(_read, self._root, _steps(path), offset)
+        steps = _steps(path)
+        piece = await self._threads.run(lambda: _read(self._root, steps, offset))
         text, end = _text(piece)
         fence = fenced("file", {"path": path}, text, lambda: self._ids.new("k").removeprefix("k_")[:12])
         if end >= piece.size:
@@ -72,7 +81,7 @@ class Workspace:
         data = text.encode("utf-8", "replace")
         if len(data) > bounds.WRITE_FILE_BYTES:
             raise UnreadError(f"it is too large: at most {bounds.WRITE_FILE_BYTES // 1024} KiB are written at once")
-        await asyncio.to_thread(self._write, steps, data, fresh)
+        await self._threads.run(lambda: self._write(steps, data, fresh))
 
     def _write(self, steps: Sequence[str], data: bytes, fresh: str) -> None:
         try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
+from clankie_captain.core import stall
 from clankie_captain.core.quoting import fenced
 from clankie_captain.core.servers import ServerTool, Told, adopted, prefix, result
 from clankie_captain.ports.servers import NotServedError, ServerLog, Servers
@@ -62,7 +63,7 @@ class Fleet(Servers):
         # Only who has servers waits for their protocol's code, which takes a second to load.
         from clankie_captain.mcp.keeper import Pace
 
-        call = min(bounds.SERVER_CALL_TIME, settings.stall_after * bounds.TOOL_SHARE)
+        call = stall.share(bounds.SERVER_CALL_TIME, settings.stall_after)
         return cls(servers, settings.state / FILE, clock, ids, log, Pace(call=call))
 
     async def run(self) -> None:

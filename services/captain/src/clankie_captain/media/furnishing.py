@@ -1,11 +1,11 @@
 """The workshop that the settings ask for and the machine can have. Source: ART-2."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Final
 
 import structlog
 
+from clankie_captain.core import stall
 from clankie_captain.errors import ConfigurationError
 from clankie_captain.media.camera import Camera
 from clankie_captain.media.chromium import Chromium, Lack, chromium
@@ -36,7 +36,7 @@ def furnished(settings: CaptainSettings, passage: Callable[[], Passage] = Passag
         ConfigurationError: A model for pictures is configured, and no key for it.
     """
     root = settings.discord_attachment_root
-    draughtsman = Draughtsman(_within(bounds.DRAWING_TIME, settings))
+    draughtsman = Draughtsman(stall.share(bounds.DRAWING_TIME, settings.stall_after))
     return MediaWorkshop(root, draughtsman, _camera(settings, passage), _painter(settings))
 
 
@@ -64,7 +64,7 @@ def painter_way(settings: CaptainSettings) -> tuple[str, str | None, str] | None
 def _camera(settings: CaptainSettings, passage: Callable[[], Passage]) -> Camera | None:
     found = chromium(settings.browser, sandbox=settings.browser_sandbox == "on")
     if isinstance(found, Chromium):
-        return Camera(found, passage, _within(bounds.PAGE_TIME, settings))
+        return Camera(found, passage, stall.share(bounds.PAGE_TIME, settings.stall_after))
     _log.info("pages.unavailable", remedy=REMEDIES[found])
     return None
 
@@ -73,8 +73,4 @@ def _painter(settings: CaptainSettings) -> Painter | None:
     way = painter_way(settings)
     if way is None:
         return None
-    return Painter(*way, WorkerDecoder(film_program()), _within(bounds.PAINTING_TIME, settings))
-
-
-def _within(most: timedelta, settings: CaptainSettings) -> timedelta:
-    return min(most, settings.stall_after * bounds.TOOL_SHARE)
+    return Painter(*way, WorkerDecoder(film_program()), stall.share(bounds.PAINTING_TIME, settings.stall_after))

@@ -1,11 +1,7 @@
 """The guard before everything that is fetched from outside: only the public web is reached. Source: SEC-3."""
 
-import asyncio
-import contextlib
-import errno
 import socket
 import ssl
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from http.cookiejar import DefaultCookiePolicy
@@ -16,6 +12,7 @@ import httpx2
 
 from clankie_captain.core.addresses import IpAddress, WebAddress, judge, pinned, unreadable
 from clankie_captain.errors import RefusedAddressError
+from clankie_captain.threads import Threads
 from clankie_settings import bounds
 
 Resolve = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
@@ -51,12 +48,11 @@ def web_address(url: httpx2.URL) -> WebAddress:
 class SystemResolver:
     """The machine's own resolver, on threads of its own: where names are slow, nothing but names is held up.
 
-    A look-up that nobody waits for any more goes on until the resolver gives up, and keeps its place until then; its
-    thread holds up no stop. One serves many ways out, so that its threads are bounded, however many there are.
+    One serves many ways out, so that its threads are bounded, however many there are.
     """
 
     def __init__(self, most: int = bounds.LOOKUPS) -> None:
-        self._places = asyncio.Semaphore(most)
+        self._threads = Threads(most, "lookup")
 
     async def resolve(self, host: str, port: int) -> Sequence[IpAddress]:
         """The addresses of a host.
@@ -65,37 +61,11 @@ class SystemResolver:
             OSError: There is none of that name, or no thread to look it up.
             ValueError: It cannot be a host's name.
         """
-        await self._places.acquire()
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Sequence[IpAddress]] = loop.create_future()
-
-        def tell(found: Sequence[IpAddress] | Exception) -> None:
-            self._places.release()
-            if answer.done():
-                return
-            if isinstance(found, Exception):
-                answer.set_exception(found)
-            else:
-                answer.set_result(found)
-
-        def look() -> None:
-            found = _looked_up(host, port)
-            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-                loop.call_soon_threadsafe(tell, found)
-
-        try:
-            threading.Thread(target=look, name="lookup", daemon=True).start()
-        except RuntimeError as error:
-            self._places.release()
-            raise OSError(errno.EAGAIN, "no thread is to be had") from error
-        return await answer
+        return await self._threads.run(lambda: _looked_up(host, port))
 
 
-def _looked_up(host: str, port: int) -> Sequence[IpAddress] | Exception:
-    try:
-        return [ip_address(str(place[0])) for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    except Exception as error:  # noqa: BLE001  # whatever it is, its place comes free and whoever waits is told
-        return error
+def _looked_up(host: str, port: int) -> Sequence[IpAddress]:
+    return [ip_address(str(place[0])) for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 async def places(host: str, port: int, resolve: Resolve, pin: Pin) -> Sequence[IpAddress]:

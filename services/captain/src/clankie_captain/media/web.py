@@ -8,7 +8,7 @@ from typing import Final
 import httpx2
 import structlog
 
-from clankie_captain.core import pages, searching
+from clankie_captain.core import pages, searching, stall
 from clankie_captain.core.run import Usage
 from clankie_captain.core.searching import Way, way
 from clankie_captain.errors import ConfigurationError
@@ -101,7 +101,7 @@ def equipped(
         ConfigurationError: A search is named that cannot be had.
     """
     guard = transport or GuardedTransport()
-    whole = _within(bounds.READ_PAGE_TIME, settings)
+    whole = stall.share(bounds.READ_PAGE_TIME, settings.stall_after)
     fetch = PageFetch(guard, min(bounds.READ_PAGE_FETCH, whole))
     return MediaWeb(fetch, PageReader(), _searcher(settings, own, guard), RandomIds(), whole)
 
@@ -129,7 +129,7 @@ async def tried(settings: CaptainSettings) -> str | None:
 
 
 def _searcher(settings: CaptainSettings, own: Searcher | None, transport: httpx2.AsyncBaseTransport) -> Searcher | None:
-    who, within = chosen(settings, provider=own is not None), _within(bounds.SEARCH_TIME, settings)
+    who, within = chosen(settings, provider=own is not None), stall.share(bounds.SEARCH_TIME, settings.stall_after)
     if who == "provider":
         return own
     if who == "searxng" and settings.search_url is not None:
@@ -141,7 +141,3 @@ def _searcher(settings: CaptainSettings, own: Searcher | None, transport: httpx2
     if settings.search == "auto":
         _log.info("search.unavailable", remedy=searching.remedy("auto"))
     return None
-
-
-def _within(most: timedelta, settings: CaptainSettings) -> timedelta:
-    return min(most, settings.stall_after * bounds.TOOL_SHARE)

@@ -50,12 +50,13 @@ class MediaWorkshop(Workshop):
         if self._painter is not None:
             await self._painter.aclose()
 
-    async def diagram(self, source: str, title: str) -> Artifact:
+    async def diagram(self, source: str, title: str, progress: Progress) -> Artifact:
         """Draw a diagram and keep it."""
         try:
             data = await self._draughtsman.draw(source)
         except DrawingError as error:
             raise NotMadeError(str(error)) from None
+        progress()
         return await _kept(self._diagrams, data, "image/png", title)
 
     async def page(self, url: str, progress: Progress, *, full: bool) -> PageShot:

@@ -37,7 +37,7 @@ class Workshop(Protocol):
         """The tools whose files can be made on this machine, with these settings."""
         ...
 
-    async def diagram(self, source: str, title: str) -> Artifact:
+    async def diagram(self, source: str, title: str, progress: Progress) -> Artifact:
         """Draw a diagram from the drawing library's own language.
 
         Raises:

@@ -1,5 +1,6 @@
 """What the model can do besides answering: one tool a file, each with one wording and one place. Source: GRANT-1."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -40,18 +41,32 @@ TOOLS: Final[dict[str, Tool[Stretch]]] = {
 REFUSED: Final = "Not done: {reason}. Say so instead of trying again."
 """What the model reads of a call that is not within the grants of those who spoke."""
 
+LATE: Final = "Ended: it took too long, and what it had begun may be done or not. Say so instead of trying again."
+"""What it reads of a call that no tool has ended in time by itself."""
+
 
 class Granted(WrapperToolset[Stretch]):
-    """Tools that ask, at each call, whether everybody whose words the run has heard may use them. Source: GRANT-5."""
+    """Tools that ask, at each call, whether everybody whose words the run has heard may use them. Source: GRANT-5.
+
+    Each has a bound and a word of its own for what takes too long. Where that does not hold, the call ends here, before
+    its run would count as dead. Source: FAIL-1.
+    """
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Stretch], tool: ToolsetTool[Stretch]
     ) -> Any:
-        """Call a tool, or say why it is not called."""
-        reason = await ctx.deps.line.refusal(name)
-        if reason is not None:
-            return REFUSED.format(reason=reason)
-        return await super().call_tool(name, tool_args, ctx, tool)
+        """Call a tool, or say why it is not called or was ended."""
+        line = ctx.deps.line
+        try:
+            async with asyncio.timeout(line.hands.within.total_seconds()) as whole:
+                reason = await line.refusal(name)
+                if reason is not None:
+                    return REFUSED.format(reason=reason)
+                return await super().call_tool(name, tool_args, ctx, tool)
+        except TimeoutError:
+            if not whole.expired():
+                raise
+            return LATE
 
 
 def toolset(names: Sequence[str], served: Sequence[ServerTool] = ()) -> AbstractToolset[Stretch]:

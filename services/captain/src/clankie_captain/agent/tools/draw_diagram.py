@@ -31,8 +31,9 @@ async def draw_diagram(
         title: What the picture shows, in a few words; its file is named after it.
         diagram: The structure.
     """
+    line = ctx.deps.line
     try:
-        made = await ctx.deps.line.hands.workshop.diagram(source(diagram), title)
+        made = await line.hands.workshop.diagram(source(diagram), title, line.event)
     except NotMadeError as error:
         return f"Not drawn: {error}."
     return attached(f"Drawn. The picture goes out with your reply as {made.filename}.", made)
