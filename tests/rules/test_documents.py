@@ -12,6 +12,7 @@ from tests.rules.sources import ROOT, project_files
 
 TABLES = {"actors", "presences", "roles", "rooms", "tool_sets"}
 SETTING = re.compile(r"\b(?:CLANKIE_[A-Z_]+|DISCORD_BOT_TOKEN|[A-Z]+_API_KEY|OTEL_[A-Z_]+)\b")
+REPORTS = "docs/reports.md"
 ADRS = sorted(path.name for path in (ROOT / "docs/adr").glob("[0-9]*.md"))
 
 
@@ -51,9 +52,21 @@ def test_the_example_environment_sets_no_secret() -> None:
     assert not [name for name, value in assigned if value and re.search("TOKEN|KEY", name)]
 
 
-def test_every_report_that_a_requirement_cites_is_listed() -> None:
-    listed = set(re.findall(r"^\| (C\d\d) \|", text("docs/reports.md"), re.MULTILINE))
-    assert set(re.findall(r"\bC\d\d\b", text("docs/requirements.md"))) == listed
+def cited(content: str) -> set[str]:
+    """The reports that a text names: C26, and nothing of a linter's rules or a colour."""
+    return set(re.findall(r"(?<![\w#-])C\d\d(?![\w-])", content))
+
+
+def test_every_report_that_is_cited_is_listed_once_and_no_other() -> None:
+    listed = re.findall(r"^\| (C\d\d) \|", text("docs/reports.md"), re.MULTILINE)
+    assert listed == sorted(set(listed))
+    places = {name: cited(text(name)) for name in project_files() if name.endswith((".py", ".md")) and name != REPORTS}
+    assert {name: lacking for name, found in places.items() if (lacking := found - {*listed})} == {}
+    assert {*listed} == set().union(*places.values())
+
+
+def test_a_report_is_found_where_it_is_cited() -> None:
+    assert cited("C26: a. Source: WIRE-6, C07. (C49) #C12345 C901 xC11 C-12") == {"C26", "C07", "C49"}
 
 
 @pytest.mark.parametrize("name", ADRS)
