@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clankie_cli.pulse import FRESH_FOR, main
+from clankie_settings.heartbeat import Heartbeat
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -78,6 +79,26 @@ def test_one_living_place_is_enough_and_none_is_not(tmp_path: Path) -> None:
     assert main([missing, stale, fresh], Noon()) == 0
     assert main([missing, stale], Noon()) == 1
     assert main([], Noon()) == 1
+
+
+@pytest.mark.parametrize(
+    ("held", "code", "said"),
+    [
+        (NOW + timedelta(minutes=9), 1, "the bridge is held back by Discord's limits until 12:09 UTC"),
+        (NOW, 0, ""),
+        (None, 0, ""),
+    ],
+)
+def test_a_bridge_that_is_held_back_is_not_alive_and_says_until_when(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], held: datetime | None, code: int, said: str
+) -> None:
+    """C49."""
+    if held is not None:
+        Heartbeat(tmp_path).hold(held)
+    else:
+        (tmp_path / "held-back").write_text("2026-01-0", "ascii")
+    assert main([touched(tmp_path / "alive", timedelta())], Noon()) == code
+    assert capsys.readouterr().out.startswith(said)
 
 
 def test_a_look_loads_no_library_since_it_comes_every_few_seconds() -> None:

@@ -3,11 +3,15 @@
 import json
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+from clankie_cli.checks import running
+from clankie_settings.environment import launch_settings
+from clankie_settings.heartbeat import Heartbeat
 from tests.cli.launching import clankie, environment
 from tests.ports import free_ports
 
@@ -90,6 +94,24 @@ def test_presences_are_listed_with_the_time_since_they_were_alive(tmp_path: Path
     assert "9, up for 0:01:30" in shown.stdout
     assert "console, last alive never" in shown.stdout
     assert "days" in shown.stdout
+
+
+async def test_a_bridge_that_discord_holds_back_is_said_with_what_to_do(tmp_path: Path, captain: Captain) -> None:
+    """C49."""
+    env, now = environment(tmp_path, CLANKIE_CAPTAIN_URL=captain.url), datetime.now(UTC)
+    settings = launch_settings(env)
+    presences = [{"id": "discord", "alive_at": now.isoformat()}]
+    captain.answers["/readyz"] = (200, b'{"ready": true}')
+    captain.answers["/v1/stats"] = (200, json.dumps({"version": "9", "presences": presences}).encode())
+    Heartbeat.of(settings.state).hold(now + timedelta(hours=1))
+    shown = clankie(tmp_path, env, "status")
+    assert shown.returncode == 1
+    assert "held back by Discord's limits until" in shown.stdout
+    _, bridge = await running.looked_at(settings, settings.state, now)
+    assert (bridge.check, bridge.state) == ("bridge", "wrong")
+    assert bridge.said in shown.stdout
+    _, bridge = await running.looked_at(settings, settings.state, now + timedelta(hours=2))
+    assert "held back" not in bridge.said
 
 
 def test_a_captain_that_nobody_was_at_says_where_to_look(tmp_path: Path, captain: Captain) -> None:

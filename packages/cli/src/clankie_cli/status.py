@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Final, cast
 
 import httpx
 
+from clankie_cli.plan import trial_folder
 from clankie_cli.tokens import bearer
 from clankie_settings.clock import Clock, SystemClock
 from clankie_settings.environment import launch_settings
+from clankie_settings.heartbeat import Heartbeat
 from clankie_settings.schema import LaunchSettings
 
 ANSWER_WITHIN: Final = timedelta(seconds=5)
@@ -23,12 +26,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the captain said. ``problem`` is what is wrong and what to do, or None."""
+    """What the captain said. ``problem`` is what is wrong and what to do, or None.
+
+    ``held_back`` is why the bridge of this state folder asks Discord nothing, or None.
+    """
 
     url: str
     reachable: bool = False
     ready: bool = False
     problem: str | None = None
+    held_back: str | None = None
     stats: Json = field(default_factory=dict[str, Any])
 
     @property
@@ -36,7 +43,7 @@ class Found:
         """The command's exit code."""
         if not self.reachable:
             return NOT_REACHABLE
-        return UP if self.ready and self.problem is None else NOT_READY
+        return UP if self.ready and self.problem is None and self.held_back is None else NOT_READY
 
 
 async def run(env: Mapping[str, str], *, as_json: bool, clock: Clock | None = None) -> int:
@@ -46,10 +53,16 @@ async def run(env: Mapping[str, str], *, as_json: bool, clock: Clock | None = No
         SettingsError: A setting is unusable.
         TokenFileError: The state folder can neither hold nor give the operator's token.
     """
-    settings = launch_settings(env)
-    found = await ask(settings)
-    print(json.dumps(asdict(found), indent=2) if as_json else table(found, (clock or SystemClock()).now()))
+    settings, now = launch_settings(env), (clock or SystemClock()).now()
+    found = replace(await ask(settings), held_back=held_back(settings.state, now))
+    print(json.dumps(asdict(found), indent=2) if as_json else table(found, now))
     return found.code
+
+
+def held_back(state: Path, now: datetime) -> str | None:
+    """Why the bridge of a state folder, or of its trial, asks Discord nothing; None where that is not so."""
+    found = (Heartbeat.of(each).held_back(now) for each in (state, trial_folder(state)))
+    return next((each for each in found if each is not None), None)
 
 
 async def ask(settings: LaunchSettings) -> Found:
@@ -81,6 +94,8 @@ def table(found: Found, now: datetime) -> str:
     rows = [("captain", f"{word} at {found.url}")]
     if found.problem:
         rows.append(("problem", found.problem))
+    if found.held_back:
+        rows.append(("bridge", found.held_back))
     if found.stats:
         uptime = timedelta(seconds=int(found.stats.get("uptime_s", 0)))
         rows += [

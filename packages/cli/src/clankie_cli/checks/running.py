@@ -26,7 +26,9 @@ async def looked_at(settings: LaunchSettings, state: Path, now: datetime) -> lis
         return [_unreachable(found, state), skipped("bridge", "the captain comes first")]
     if found.problem:
         return [wrong("captain", f"{found.url}: {found.problem}"), skipped("bridge", "the captain comes first")]
-    return [ok("captain", f"ready at {found.url}, version {found.stats.get('version')}"), _bridge(found.stats, now)]
+    held = status.held_back(state, now)
+    bridge = _bridge(found.stats, now) if held is None else wrong("bridge", held)
+    return [ok("captain", f"ready at {found.url}, version {found.stats.get('version')}"), bridge]
 
 
 def _unreachable(found: status.Found, state: Path) -> Finding:

@@ -1,9 +1,8 @@
 """One life of the bridge: connect both sides, work, drain."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from pydantic import SecretStr
@@ -25,6 +24,7 @@ from clankie_bridge.ports import Log
 from clankie_settings import bounds
 from clankie_settings.clock import Clock, Ids, RandomIds, SystemClock
 from clankie_settings.crashing import Crash, NoCrash
+from clankie_settings.heartbeat import Heartbeat
 from clankie_settings.schema import BridgeSettings
 from clankie_settings.secrets import token as stored_token
 
@@ -81,6 +81,8 @@ class Bridge:
         self._log = log
         self._clock = clock
         self._ids = ids
+        self._caution = Caution(clock, log)
+        self._heartbeat = Heartbeat.of(settings.state)
         self._tap = Tap(log)
         self._gateway = Gateway(token, settings.discord_rest_url, self._tap, log)
         self._evidence = EvidenceFile(settings.state / "bridge" / "evidence.jsonl", clock, log)
@@ -110,7 +112,7 @@ class Bridge:
                 Rest(
                     self._token.get_secret_value(),
                     self._settings.discord_rest_url or DISCORD,
-                    caution=Caution(self._clock, self._log),
+                    caution=self._caution,
                 )
             )
             connection = await stack.enter_async_context(
@@ -126,6 +128,8 @@ class Bridge:
                 raise group.exceptions[0] from None
             finally:
                 await self._evidence.flush()
+                with suppress(OSError):
+                    await asyncio.to_thread(self._heartbeat.release)
 
     async def _work(self, rest: Rest, connection: Connection, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
@@ -140,7 +144,7 @@ class Bridge:
             group.create_task(parts.sweeping.run())
             group.create_task(parts.commands.run())
             group.create_task(parts.signals.run())
-            group.create_task(self._show_life(connection, self._settings.state / "bridge" / "alive"))
+            group.create_task(self._show_life(connection))
             await stop.wait()
             self._log.info("stopping")
             self._tap.close()
@@ -205,17 +209,16 @@ class Bridge:
         """A chance number in 0..1, drawn from a fresh id."""
         return int(self._ids.new("wait")[-8:], 16) / 0xFFFF_FFFF
 
-    async def _show_life(self, connection: Connection, path: Path) -> None:
+    async def _show_life(self, connection: Connection) -> None:
+        """Touch the heartbeat while it lives; it does not while nothing may be asked of Discord. Source: C49."""
         while True:
-            alive = connection.reachable and self._gateway.is_connected
-            if alive:
-                try:
-                    await asyncio.to_thread(_touch, path)
-                except OSError as error:
-                    self._log.warning("heartbeat_unwritable", reason=error.strerror)
+            held, beat = self._caution.held_until, self._heartbeat
+            alive = held is None and connection.reachable and self._gateway.is_connected
+            try:
+                if held is not None:
+                    await asyncio.to_thread(beat.hold, held)
+                else:
+                    await asyncio.to_thread(beat.beat if alive else beat.release)
+            except OSError as error:
+                self._log.warning("heartbeat_unwritable", reason=error.strerror)
             await self._clock.sleep(_ALIVE_EVERY if alive else _LIFE_SOUGHT_EVERY)
-
-
-def _touch(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch()

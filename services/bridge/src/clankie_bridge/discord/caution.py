@@ -1,17 +1,20 @@
 """Keeps the bridge from asking Discord on and on what it refuses, and says so. Source: C49."""
 
+from datetime import datetime
+
 from clankie_bridge.core.breaker import Breaker
 from clankie_bridge.core.pace import ZERO
 from clankie_bridge.errors import DiscordAway
 from clankie_bridge.ports import Log
 from clankie_settings.clock import Clock
+from clankie_settings.heartbeat import CODES
 
 HELD_BACK = "held_back"
 """Why there was no answer: nothing was asked."""
 
 REMEDY = (
     "Discord refuses too many requests, and bans an address that goes on; nothing is sent for a while. Look for its "
-    "codes further up: 401 wants a new token (DISCORD_BOT_TOKEN), 403 permissions (clankie doctor), 429 patience"
+    f"codes further up: {CODES}"
 )
 
 
@@ -23,6 +26,12 @@ class Caution:
         self._log = log
         self._breaker = Breaker()
         self._held = False
+
+    @property
+    def held_until(self) -> datetime | None:
+        """Until when nothing is asked; None where asking is safe."""
+        wait = self._breaker.wait(self._clock.elapsed())
+        return self._clock.now() + wait if wait > ZERO else None
 
     def check(self) -> None:
         """Go on only where asking is safe.
