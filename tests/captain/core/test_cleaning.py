@@ -18,6 +18,7 @@ from clankie_captain.core.origin import Errand, Homecoming
 from clankie_captain.core.pictures import NO_PICTURES, Pictures, Shown, Stored, Unseen
 from clankie_captain.core.quoting import Kind, fenced
 from clankie_captain.core.reply import Missing, Said, read_reply
+from clankie_captain.core.silence import MARKER
 from clankie_settings.wire.attachment import AttachmentsOmitted
 from clankie_settings.wire.trigger import ContextVisual, Trigger
 from tests.captain.core.speech import DM_ROOM, earlier, trigger
@@ -121,6 +122,30 @@ def test_an_echo_inside_a_code_fence_is_quoted_and_stays(envelope: str, fence: s
 @pytest.mark.requirement("ROOM-7")
 def test_a_left_over_closing_line_goes() -> None:
     assert cleaned("Yes.\n0123456789ab>>>") == "Yes."
+
+
+LINES = (
+    *(MARKER, f"`{MARKER}`", *ENVELOPES[0].split("\n"), *CONTRACT.split("\n")[:8], *SENTENCES[1:]),
+    *(
+        f'<<<file-{KEY} path="a"',
+        f"{KEY}>>>",
+        "```",
+        "~~~",
+        "hello",
+        "",
+        '{"name": "look", "arguments": {}}',
+        "look(1)",
+    ),
+)
+
+
+@pytest.mark.requirement("ROOM-1", "ROOM-7")
+@given(st.lists(st.sampled_from(LINES), max_size=9).map("\n".join))
+def test_whatever_leaves_reads_as_itself(text: str) -> None:
+    """C17, C27: of a reply or an update nothing is posted that would be taken from the next one."""
+    left = read_reply(text, ("look",))
+    if isinstance(left, Said):
+        assert read_reply(left.text, ("look",)) == left
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="<>`~"), max_size=300))
