@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -9,7 +10,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from clankie_stage.discord.scenery import BOB_ID, OWNER_DM_ID, OWNER_ID
+from clankie_stage.discord.scenery import BOB_ID, GUILD_ID, OWNER_DM_ID, OWNER_ID
 from clankie_stage.provider.steps import call, calls, gated, text
 from tests.captain.machine.ground import alive, needs_a_sandbox
 from tests.system.house import CAPTAIN, House, whole_house
@@ -79,10 +80,31 @@ async def test_the_owner_has_a_shell_in_a_direct_message_and_finds_out_afterward
     _, second = await direct.requests(2)
     assert told_by_tools(second)[-1].startswith("Exit code 3.\n<<<output-")
     assert (scene.house.state / "workspace" / "kept").read_text("utf-8") == "CANARY-ran\n"
-    trail = await _trail(scene.house, f"dm:{OWNER_DM_ID}", "--text")
+    trail, _ = await _trail(scene.house, f"dm:{OWNER_DM_ID}", "--text")
     assert 'calls run_command: {"command":"echo CANARY-ran | tee kept; exit 3"}' in trail
     assert "result of run_command: Exit code 3." in trail
     assert "\n                 CANARY-ran\n" in trail
+
+
+@needs_a_sandbox
+@pytest.mark.requirement("GRANT-4", "LANE-12")
+async def test_what_was_run_in_a_room_of_others_is_found_afterwards_by_who_asks_for_one_shots(scene: Scene) -> None:
+    command = {"command": "echo CANARY-$((40 + 2)); exit 3"}
+    await scene.script(calls(call("run_command", command)), text("Run."), text("Hello."))
+    assert await scene.concluded(await scene.say("Clankie, run it", "owner")) == [["accepted", "replied"]]
+    assert await scene.concluded(await scene.say("Clankie, hello", "Ann")) == [["accepted", "replied"]]
+    room = f"{GUILD_ID}:{scene.room}"
+    (plain, hint), (whole, nothing) = await asyncio.gather(
+        _trail(scene.house, room, "--text"), _trail(scene.house, room, "--one-shots", "--text")
+    )
+    assert "Clankie, hello" in plain
+    assert "run_command" not in plain
+    assert hint == "clankie: 1 one-shot besides; with --one-shots, too\n"
+    assert "Clankie, hello" in whole
+    assert 'calls run_command: {"command":"echo CANARY-$((40 + 2)); exit 3"}' in whole
+    assert "result of run_command: Exit code 3." in whole
+    assert "\n                 CANARY-42\n" in whole
+    assert nothing == ""
 
 
 @pytest.mark.requirement("GRANT-2", "GRANT-4")
@@ -135,10 +157,11 @@ async def _refused_without_bubblewrap(scene: Scene) -> None:
     assert "apt install bubblewrap" in scene.house.output["captain"]
 
 
-async def _trail(house: House, *arguments: str) -> str:
+async def _trail(house: House, *arguments: str) -> tuple[str, str]:
+    """What the command prints, and what it says besides."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "clankie_cli", "trail", *arguments,
-        env=house.env, cwd=house.folder, stdout=asyncio.subprocess.PIPE,
+        env=house.env, cwd=house.folder, stdout=PIPE, stderr=PIPE,
     )  # fmt: skip
-    out, _ = await process.communicate()
-    return out.decode()
+    out, besides = await process.communicate()
+    return out.decode(), besides.decode()

@@ -13,7 +13,7 @@ from typing import Any
 from clankie_captain.core.servers import ServerTool
 from clankie_captain.mcp.fleet import FILE, Fleet
 from clankie_captain.mcp.keeper import Pace
-from clankie_captain.ports.servers import CallOutcome
+from clankie_captain.ports.servers import CallOutcome, NotServedError
 from clankie_settings.clock import RandomIds, SystemClock
 from clankie_settings.servers import Server, StdioServer
 
@@ -71,6 +71,14 @@ class Kept:
 
     async def call(self, name: str, **arguments: Any) -> str:
         return await self.fleet.call(self.tool(name), arguments, self._sign)
+
+    async def tried(self, name: str, **arguments: Any) -> str:
+        """What a call comes to: its answer, or why there is none."""
+        try:
+            return await self.call(name, **arguments)
+        except NotServedError as error:
+            await asyncio.sleep(0)
+            return str(error)
 
     async def knows(self, name: str) -> None:
         await eventually(lambda: name in self.names)

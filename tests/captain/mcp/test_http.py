@@ -3,94 +3,23 @@
 import asyncio
 import gzip
 import json
-import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
-from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clankie_captain.mcp.connection import connected
 from clankie_captain.ports.servers import NotServedError
-from clankie_settings.servers import HttpServer
-from tests.captain.mcp.conftest import PATIENCE_S, eventually, kept
+from tests.captain.mcp.conftest import PATIENCE_S, QUICK, kept
+from tests.captain.mcp.http_server import Hands, at, served, server
 
 pytestmark = pytest.mark.requirement("GRANT-1")
-
-
-class Hands:
-    """What the server's tools touch."""
-
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-        self.cancelled = asyncio.Event()
-
-
-def server(hands: Hands) -> MCPServer:
-    made = MCPServer("ours", log_level="CRITICAL")
-
-    @made.tool()
-    async def echo(words: str) -> str:
-        """Say it again."""
-        return words
-
-    @made.tool()
-    async def slow(ctx: Context) -> str:
-        """Take some steps."""
-        for step in range(3):
-            await ctx.report_progress(step, 3)
-        return "at last"
-
-    @made.tool()
-    async def hang() -> str:
-        """Never answer."""
-        hands.begun.set()
-        try:
-            return await asyncio.get_running_loop().create_future()
-        except asyncio.CancelledError:
-            hands.cancelled.set()
-            raise
-
-    @made.tool()
-    async def grow(ctx: Context) -> str:
-        """Have one tool more."""
-        made.add_tool(fresh)
-        await ctx.notify_tools_changed()
-        return "grown"
-
-    async def fresh() -> str:
-        return "fresh"
-
-    _ = (echo, slow, hang, grow)
-    return made
-
-
-@asynccontextmanager
-async def served(app: ASGIApp, port: int = 0) -> AsyncGenerator[int]:
-    """An application at a port of loopback."""
-    with socket.create_server(("127.0.0.1", port)) as door:
-        config = uvicorn.Config(
-            app, log_config=None, log_level="critical", access_log=False, timeout_graceful_shutdown=1, lifespan="auto"
-        )
-        running = uvicorn.Server(config)
-        task = asyncio.create_task(running.serve(sockets=[door]))
-        try:
-            await eventually(lambda: running.started)
-            yield door.getsockname()[1]
-        finally:
-            running.should_exit = True
-            await task
-
-
-def at(port: int, **headers: str) -> HttpServer:
-    return HttpServer(url=f"http://127.0.0.1:{port}/mcp", headers=headers)
 
 
 @pytest.mark.parametrize("json_response", [False, True], ids=["streams", "documents"])
@@ -124,6 +53,21 @@ async def test_a_call_that_is_called_off_is_called_off_at_an_address_too(tmp_pat
             await call
         await asyncio.wait_for(hands.cancelled.wait(), PATIENCE_S)
         assert "still" in await servers.call("ours_echo", words="still")
+
+
+@pytest.mark.requirement("FAIL-1")
+async def test_a_call_that_hangs_at_an_address_is_given_up_in_time_and_the_server_told_so(tmp_path: Path) -> None:
+    hands, pace = Hands(), replace(QUICK, call=timedelta(milliseconds=300))
+    async with served(server(hands).streamable_http_app()) as port, kept(tmp_path, {"ours": at(port)}, pace) as servers:
+        await servers.knows("ours_hang")
+        async with asyncio.timeout(PATIENCE_S):
+            # On a busy machine the time may be over before the server has so much as heard of the call.
+            while not hands.cancelled.is_set():
+                with pytest.raises(NotServedError, match="the server ours gave no answer within"):
+                    await servers.call("ours_hang")
+            while "still" not in await servers.tried("ours_echo", words="still"):
+                pass
+    assert set(servers.log.outcomes) == {"late", "answered"}
 
 
 async def test_a_server_that_goes_and_comes_is_missed_and_found_again(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from clankie_captain.ports.servers import NotServedError
 from clankie_settings import bounds
 from clankie_settings.servers import StdioServer, read_servers
-from tests.captain.mcp.conftest import ODD, PATIENCE_S, QUICK, Kept, eventually, kept, lives, odd
+from tests.captain.mcp.conftest import ODD, PATIENCE_S, QUICK, eventually, kept, lives, odd
 
 pytestmark = pytest.mark.requirement("GRANT-1")
 
@@ -107,17 +107,9 @@ async def test_a_server_that_breaks_off_costs_its_call_and_is_there_again(tmp_pa
             await servers.call(f"odd_{way}")
         assert "other here" in await servers.call("other_echo", words="other here")
         async with asyncio.timeout(PATIENCE_S):
-            while "here again" not in (said := await _said(servers, "here again")):
+            while "here again" not in (said := await servers.tried("odd_echo", words="here again")):
                 assert "odd" in said
     assert servers.log.outcomes["unread"] >= 1
-
-
-async def _said(servers: Kept, words: str) -> str:
-    try:
-        return await servers.call("odd_echo", words=words)
-    except NotServedError as error:
-        await asyncio.sleep(0)
-        return str(error)
 
 
 @pytest.mark.requirement("FAIL-1")
@@ -130,7 +122,7 @@ async def test_a_server_that_hangs_is_given_up_in_time_and_told_so(tmp_path: Pat
         await eventually((tmp_path / "tools.cancelled").exists)
         # Whoever gets no more time than that may have to ask again.
         async with asyncio.timeout(PATIENCE_S):
-            while "still" not in await _said(servers, "still"):
+            while "still" not in await servers.tried("odd_echo", words="still"):
                 pass
     assert set(servers.log.outcomes) == {"late", "answered"}
 
