@@ -18,7 +18,7 @@ BUILT: frozenset[str] = frozenset(
     | _numbered("IMG", *range(1, 11))
     | _numbered("OPS", 1, 2, 3, *range(5, 13))
     | _numbered("SEC", 1, 2, 3)
-    | _numbered("LOOP", *range(1, 9))
+    | _numbered("LOOP", *range(1, 10))
     | _numbered("GRANT", *range(1, 6))
     | _numbered("VOX", 1, 2)
 )

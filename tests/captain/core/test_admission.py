@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clankie_captain.core.admission import LaneState, Queue, Refuse, Start, Steer, SteerBy, Stop, admission
+from clankie_captain.core.admission import Floor, LaneState, Queue, Refuse, Start, Steer, SteerBy, Stop, admission
 from clankie_settings import bounds
 from clankie_settings.ids import RunId
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.trigger import Delivery
 
 RUN = RunId("run_1")
-FULL = bounds.QUEUED_TURNS
+FULL, MOST = bounds.QUEUED_TURNS, bounds.STEERS_PAST_OTHERS
 
 lanes = st.builds(
     LaneState,
@@ -19,7 +19,7 @@ lanes = st.builds(
     st.integers(0, FULL + 2),
     autonomous=st.booleans(),
     stops=st.booleans(),
-    mine=st.booleans(),
+    floor=st.none() | st.builds(Floor, st.integers(0, MOST + 2), st.booleans()),
 )
 deliveries = st.sampled_from(["auto", "steer", "queue"])
 policies = st.sampled_from(["anyone", "sender", "asked"])
@@ -49,12 +49,18 @@ policies = st.sampled_from(["anyone", "sender", "asked"])
         (LaneState(RUN, 3, compacting=True), "steer", "asked", Queue()),
         (LaneState(RUN, 0, autonomous=True, stops=True, compacting=True), "auto", "asked", Queue()),
         (LaneState(RUN, FULL, compacting=True), "auto", "anyone", Refuse(FailureCode.LANE_QUEUE_FULL)),
-        (LaneState(RUN, 0, mine=True), "auto", "sender", Steer(RUN)),
-        (LaneState(RUN, 3, mine=True), "auto", "sender", Steer(RUN)),
-        (LaneState(RUN, 0, mine=True), "queue", "sender", Queue()),
+        (LaneState(RUN, 0, floor=Floor()), "auto", "sender", Steer(RUN)),
+        (LaneState(RUN, 3, floor=Floor()), "auto", "sender", Steer(RUN)),
+        (LaneState(RUN, 3, floor=Floor(MOST - 1)), "auto", "sender", Steer(RUN)),
+        (LaneState(RUN, 3, floor=Floor(MOST)), "auto", "sender", Queue()),
+        (LaneState(RUN, 3, floor=Floor(behind=True)), "steer", "sender", Queue()),
+        (LaneState(RUN, 3, floor=Floor(MOST, behind=True)), "auto", "anyone", Steer(RUN)),
+        (LaneState(RUN, FULL, floor=Floor(MOST)), "auto", "sender", Refuse(FailureCode.LANE_QUEUE_FULL)),
+        (LaneState(RUN, 3, floor=Floor(MOST), stops=True), "auto", "sender", Stop(RUN)),
+        (LaneState(RUN, 0, floor=Floor()), "queue", "sender", Queue()),
         (LaneState(RUN, 0), "auto", "sender", Queue()),
         (LaneState(RUN, 0, autonomous=True), "steer", "sender", Queue()),
-        (LaneState(RUN, 0, mine=True, compacting=True), "auto", "sender", Queue()),
+        (LaneState(RUN, 0, floor=Floor(), compacting=True), "auto", "sender", Queue()),
         (LaneState(None, 0), "steer", "sender", Start()),
     ],
 )
@@ -112,7 +118,12 @@ def test_a_refusal_asks_for_a_word_unless_it_says_otherwise() -> None:
     assert Refuse(FailureCode.LANE_QUEUE_FULL).notice
 
 
-@pytest.mark.requirement("LOOP-2")
+@pytest.mark.requirement("LOOP-2", "LOOP-9")
 @given(lanes, deliveries)
-def test_only_the_sender_whom_a_loop_answers_steers_it(lane: LaneState, delivery: Delivery) -> None:
-    assert not isinstance(admission(lane, delivery, "sender"), Steer) or lane.mine
+def test_only_the_sender_whom_a_loop_answers_steers_it_and_never_past_whoever_waited_long_enough(
+    lane: LaneState, delivery: Delivery
+) -> None:
+    if isinstance(admission(lane, delivery, "sender"), Steer):
+        assert lane.floor is not None
+        assert lane.floor.past < MOST
+        assert not lane.floor.behind

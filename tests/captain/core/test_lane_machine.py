@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from clankie_captain.core.admission import LaneState, Queue, Refuse, Start, Steer, SteerBy, Stop, admission
+from clankie_captain.core.admission import Floor, LaneState, Queue, Refuse, Start, Steer, SteerBy, Stop, admission
 from clankie_captain.core.reply import Missing, Reply, Said, Silence
 from clankie_captain.core.run import Broken
 from clankie_captain.core.settlement import Hearing, RunOn, RunTurn, Settled, settlement
@@ -53,19 +53,19 @@ class Lane(RuleBasedStateMachine):
     @rule(
         delivery=st.sampled_from(("auto", "steer", "queue")),
         policy=st.sampled_from(("anyone", "sender", "asked")),
-        mine=st.booleans(),
+        floor=st.none() | st.builds(Floor, st.integers(0, 9), st.booleans()),
         autonomous=st.booleans(),
         stops=st.booleans(),
         ready=st.booleans(),
     )
     def arrive(
-        self, delivery: Delivery, policy: SteerBy, mine: bool, autonomous: bool, stops: bool, ready: bool
+        self, delivery: Delivery, policy: SteerBy, floor: Floor | None, autonomous: bool, stops: bool, ready: bool
     ) -> None:
         name = DeliveryId(f"d{len(self.accepted):04d}")
         self.accepted.append(name)
         self.ready[name] = ready
         waiting = len(self.queue) + sum(each == "unheard" for each in self.in_run.values())
-        state = LaneState(self.live, waiting, autonomous, stops, self.compacting, mine)
+        state = LaneState(self.live, waiting, autonomous, stops, self.compacting, floor)
         decided = admission(state, delivery, policy)
         match decided:
             case Start():

@@ -55,6 +55,11 @@ class Seen:
         return one_shots_beside(self.lane.id) if mixed else self.lane.id
 
     @property
+    def goes_by_sender(self) -> bool:
+        """Whether only the sender whom a run answers may join it."""
+        return self.lane.kind == "one_shot" or self.lane.grant is not None
+
+    @property
     def is_errand(self) -> bool:
         """Whether it is a child's task."""
         return self.id.startswith("child_")
@@ -88,6 +93,7 @@ class Chronicle:
     acknowledged: set[str] = field(default_factory=set[str])
     superseded: set[str] = field(default_factory=set[str])
     speaks: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    steered: set[str] = field(default_factory=set[str])
 
     def look(self, connection: Connection) -> dict[str, str]:
         """Read the store, see what has settled, and tell the live run of each lane."""
@@ -111,11 +117,12 @@ class Chronicle:
         for each, words in zip(fresh, thought.requests[-1], strict=True):
             assert self.rows[each].lane.id == thought.order.lane, "heard in another lane"
             assert self.words.get(each, "") in words, "heard otherwise than it stands"
+            self._follows_its_own(self.rows[each])
         places = [self.rows[each].seq for each in heard]
         assert places == sorted(set(places)), "heard out of order, or twice"
         told = [each for each in heard[1:] if self.rows[each].is_errand or self.rows[each].is_report]
         assert not told, "what nobody wrote has steered a run"
-        if self.rows[heard[0]].lane.kind == "one_shot" or self.rows[heard[0]].lane.grant is not None:
+        if self.rows[heard[0]].goes_by_sender:
             assert len({self._speaker(each) for each in heard}) == 1, "a word of another speaker in the run"
         if begins:
             self._begun(self.rows[fresh[0]])
@@ -139,7 +146,10 @@ class Chronicle:
         self.errands[child.id] = Errand(self.heard_by(run), now)
 
     def rest(self) -> None:
-        """Nothing waits for nothing while all live runs stand still. Source: no starvation."""
+        """While all live runs stand still nothing waits for nothing, or for what one sender adds without end.
+
+        Source: LOOP-9.
+        """
         live = {row.queue for row in self.rows.values() if row.state == "live"}
         assert sum(each.startswith("turns/discord:") for each in live) <= 1, "two machine turns of a room at once"
         busy: Counter[str] = Counter(
@@ -150,6 +160,8 @@ class Chronicle:
                 assert busy[row.trigger.room.channel_id] == bounds.CHILDREN_A_ROOM, "a child waits for nothing"
             elif row.state == "queued":
                 assert row.queue in live, "a turn waits for nothing"
+            elif row.state == "live" and row.goes_by_sender:
+                self._lets_others_in(row)
 
     def conclude(self, connection: Connection) -> None:
         """All has ended, and no voice is there any more."""
@@ -182,6 +194,23 @@ class Chronicle:
             elif isinstance(row.result, Failed) and row.is_report and not told:
                 joined = (each.result for each in self.rows.values() if each.run == row.run and each.owed)
                 yield from () if any(isinstance(each, Failed) for each in joined) else (UNTOLD,)
+
+    def _lets_others_in(self, owner: Seen) -> None:
+        beside, sender = [row for row in self.rows.values() if row.queue == owner.queue], self._speaker(owner.id)
+        others = [row.seq for row in beside if row.state == "queued" and self._speaker(row.id) != sender]
+        joined = [row.seq for row in beside if row.run == owner.run and row.id in self.steered]
+        past = [seq for seq in joined if others and seq > min(others)]
+        assert len(past) <= bounds.STEERS_PAST_OTHERS, "somebody is kept waiting"
+
+    def _follows_its_own(self, row: Seen) -> None:
+        left = [
+            each.id
+            for each in self.rows.values()
+            if each.lane == row.lane and each.state == "queued" and each.seq < row.seq and each.id in self.said
+            # One that asked for a turn of its own is let pass.
+            if self._speaker(each.id) == self._speaker(row.id) and each.trigger.delivery != "queue"
+        ]
+        assert not (row.goes_by_sender and left), "overtaken by words of the same sender"
 
     def _begun(self, first: Seen) -> None:
         passed = [

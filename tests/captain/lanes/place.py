@@ -23,6 +23,7 @@ from clankie_captain.core.voice import Holding, RoomAsking
 from clankie_captain.errors import StartedError, SupersededActionError
 from clankie_captain.ports.voice import RoomHeld
 from clankie_captain.store.rooms import RoomLeaseStore
+from clankie_settings import bounds
 from clankie_settings.ids import ActionId, ChildId, DeliveryId, PresenceId
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.receipt import ActionReceipt
@@ -53,6 +54,7 @@ POWERS = st.sampled_from((EVEN, Powers(), MORE, None)).flatmap(lambda each: UNEV
 PICK, ACTOR, VOICE, YES = st.integers(0, 9), st.sampled_from(SPEAKERS), st.sampled_from(EARS), st.booleans()
 STEPS: dict[str, tuple[int, dict[str, st.SearchStrategy[Any]]]] = {
     "write": (6, {"actor": ACTOR, "delivery": st.sampled_from(("auto", "auto", "auto", "steer", "queue"))}),
+    "insist": (2, {"pick": PICK}),
     "stop": (1, {"actor": ACTOR}),
     "utter": (1, {"actor": ACTOR, "voice": VOICE}),
     "ask": (1, {"delivery": st.sampled_from((None, "steer", "queue"))}),
@@ -155,6 +157,17 @@ class Place(RuleBasedStateMachine):
     def write(self, actor: str, delivery: Delivery = "auto", words: str = "words") -> None:
         self._do(self._say(actor, delivery, words))
 
+    def insist(self, pick: int = 0) -> None:
+        """The sender whom a run answers adds more than may pass whoever waits."""
+        owner = self._known.heard_by(self._pick(pick).order.run)[0]
+
+        async def work() -> None:
+            for _ in range(bounds.STEERS_PAST_OTHERS + 1):
+                await self._say(self._known.said[owner], "auto", "more")
+
+        if self._known.said.get(owner) in SPEAKERS:
+            self._do(work())
+
     def stop(self, actor: str) -> None:
         self._do(self._say(actor, "auto", "stop"))
 
@@ -162,6 +175,8 @@ class Place(RuleBasedStateMachine):
         message = self._fresh()
         self._known.said[message], self._known.words[message] = actor, words
         turn = await self._captain.say(message, words, actor=actor, delivery=delivery)
+        if turn.state == "steer":
+            self._known.steered.add(message)
         aloud = self._lease is not None and self._lease.lives(self._clock.now())
         assert aloud or not turn.lane.startswith("voice/"), "written to a voice that is not there"
 

@@ -9,6 +9,8 @@ from clankie_captain.core.commands import BUSY, QUIET, RENEWED, STOPPED
 from clankie_captain.core.grants import Powers, grant
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.placement import Loops
+from clankie_settings import bounds
+from clankie_settings.ids import DeliveryId
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Replied, Silent
@@ -97,6 +99,43 @@ async def test_speakers_go_in_their_order_and_a_queued_burst_is_one_turn(path: P
         results = {number: await captain.result(number) for number in ("m2", "m3", "m4", "m6", "m7")}
         assert [number for number, each in results.items() if isinstance(each, Replied)] == ["m2", "m3"]
         assert [getattr(results[number], "answered_by", None) for number in ("m4", "m6", "m7")] == ["m2", "m3", "m2"]
+
+
+@pytest.mark.requirement("LOOP-9")
+async def test_whoever_waits_is_let_in_however_long_the_sender_goes_on_adding(path: Path) -> None:
+    async with house(path, powers=EVEN, loops=ALL) as captain:
+        await captain.say("m1", "one", actor=ANN)
+        anns, most = await captain.thought(), bounds.STEERS_PAST_OTHERS
+        alone = [await captain.say(f"alone{number}", "more", actor=ANN) for number in range(most + 2)]
+        assert {each.state for each in alone} == {"steer"}
+        await captain.say("m2", "two", actor=BOB)
+        past = [await captain.say(f"past{number}", "more", actor=ANN) for number in range(most)]
+        assert {each.state for each in past} == {"steer"}
+        late = [await captain.say(f"late{number}", "more", actor=ANN) for number in range(2)]
+        assert {each.state for each in late} == {"queued"}
+        await anns.do(Boundary())
+        await anns.do(Say("to Ann"))
+        bobs = await captain.thought()
+        assert ids(bobs) == [["m2"]]
+        await bobs.do(Say("to Bob"))
+        again = await captain.thought()
+        assert ids(again) == [["late0", "late1"]]
+        assert (await captain.say("m3", "three", actor=ANN)).state == "steer"
+
+
+@pytest.mark.requirement("LOOP-9", "ING-7")
+async def test_words_that_had_to_wait_are_not_overtaken_where_nobody_else_waits_any_more(path: Path) -> None:
+    async with house(path, powers=EVEN, loops=ALL) as captain:
+        await captain.say("m1", "one", actor=ANN)
+        anns = await captain.thought()
+        await captain.say("m2", "two", actor=BOB)
+        for number in range(bounds.STEERS_PAST_OTHERS + 1):
+            await captain.say(f"more{number}", "more", actor=ANN)
+        await captain.desk.withdraw(DISCORD, DeliveryId("m2"))
+        assert (await captain.say("m3", "three", actor=ANN)).state == "queued"
+        await anns.do(Boundary())
+        await anns.do(Say("to Ann"))
+        assert ids(await captain.thought()) == [[f"more{bounds.STEERS_PAST_OTHERS}", "m3"]]
 
 
 @pytest.mark.requirement("LOOP-2")

@@ -6,6 +6,7 @@ import pytest
 
 from clankie_captain.core.grants import Powers
 from clankie_captain.core.lane import Trust
+from clankie_settings import bounds
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Replied, Silent
 from tests.captain.lanes.fakes import Ask, Boundary, CountedIds, Fail, Say, Thought
@@ -93,6 +94,26 @@ async def test_one_shots_of_a_room_go_in_the_order_of_their_requests(path: Path)
         await answered(captain, last)
         # What the first run never heard is its actor's own turn, and came after the others.
         assert ids(await captain.thought()) == [["m4"]]
+
+
+@pytest.mark.requirement("LOOP-9")
+async def test_a_second_system_actor_is_let_in_however_long_the_first_goes_on_adding(path: Path) -> None:
+    async with house(path, powers=TRUSTED) as captain:
+        first = await captain.say("m1", "one", actor=OWNER)
+        owners = await captain.thought()
+        await captain.say("m2", "two", actor=SECOND)
+        past = [await captain.say(f"past{number}", "more", actor=OWNER) for number in range(bounds.STEERS_PAST_OTHERS)]
+        late = [await captain.say(f"late{number}", "more", actor=OWNER) for number in range(2)]
+        assert [{(each.lane, each.state) for each in some} for some in (past, late)] == [
+            {(first.lane, "steer")},
+            {(first.lane, "queued")},
+        ]
+        await owners.do(Boundary())
+        await answered(captain, owners)
+        seconds = await captain.thought()
+        assert ids(seconds) == [["m2"]]
+        await answered(captain, seconds)
+        assert ids(await captain.thought()) == [["late0", "late1"]]
 
 
 async def test_one_shots_of_two_rooms_do_not_wait_for_each_other(path: Path) -> None:

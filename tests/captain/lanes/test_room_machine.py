@@ -13,12 +13,15 @@ from hypothesis.stateful import (
 )
 
 from clankie_captain.core import children
+from clankie_captain.core.admission import Floor
 from clankie_captain.core.children import report
 from clankie_captain.core.grants import Powers, refused_by
+from clankie_captain.core.lane import Trust
 from clankie_captain.core.settlement import settlement
 from clankie_captain.lanes import grants as authority
 from clankie_captain.store import arrivals, forks, runs, speech
 from clankie_captain.store.engine import Database
+from clankie_settings import bounds
 from clankie_settings.ids import PresenceId
 from tests.captain.lanes.place import ANN, BOB, EVEN, MORE, OWNER, Place
 
@@ -37,6 +40,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.requirement(
     "LANE-2", "LANE-4", "LANE-5", "LANE-6", "LANE-7", "LANE-16", "LOOP-2", "LOOP-3", "LOOP-4", "LOOP-5", "LOOP-6",
+    "LOOP-9",
     "GRANT-1", "GRANT-2", "GRANT-3", "GRANT-5", "VOX-1", "VOX-2", "OPS-1", "OPS-5", "ING-7",
 )  # fmt: skip
 def test_whatever_comes_between_nobody_is_lost_passed_over_answered_twice_or_given_anothers_powers() -> None:
@@ -62,6 +66,10 @@ BOTH: list[Step] = [("begin", False, EVEN), ("hold",), ("utter", ANN), ("write",
 REPORT: list[Step] = [("begin", False, EVEN), ("write", ANN), ("fork",), ("end", 1), ("reach_a_boundary",)]
 ALONE: list[Step] = [("begin", False, Powers()), ("write", ANN), ("call_tools",)]
 TOGETHER: list[Step] = [("begin", False, MORE), ("write", ANN), ("write", BOB), ("reach_a_boundary",)]
+ALONGSIDE: list[Step] = [("begin", False, Powers(Trust(frozenset({BOB, OWNER})))), ("write", BOB), ("write", OWNER)]
+WITHDRAWN: list[Step] = [*TURNS, ("insist",), ("change", 3, "withdraw"), ("write", ANN), ("reach_a_boundary",)]
+NEVER, ANYHOW = False, property(lambda floor: floor.past >= bounds.STEERS_PAST_OTHERS)
+"""When a sender's floor ends, where nothing ends it, or only what has passed others."""
 
 
 def _first_alone(tool: str, grants: Sequence[Any]) -> int | None:
@@ -97,10 +105,13 @@ def _unspoken(reply: Any) -> Any:
 
 
 BACKWARDS = runs._QUEUED.order_by(None).order_by(runs._delivery.seq.desc())  # pyright: ignore[reportPrivateUsage]
-FAULTS: list[tuple[list[Step], tuple[ModuleType, str, Any], str]] = [
+FAULTS: list[tuple[list[Step], tuple[ModuleType | type, str, Any], str]] = [
     ([*TURNS, ("reach_a_boundary",)], (arrivals, "steer_by", _anyone), "another speaker"),
     ([*TURNS, ("change_powers", Powers()), ("end",)], (authority, "withdrawn", _nothing), "begun without its grant"),
     ([*TURNS, ("write", OWNER), ("end",)], (runs, "_QUEUED", BACKWARDS), "passed over"),
+    ([*TURNS, ("insist",)], (Floor, "ends", NEVER), "kept waiting"),
+    ([*ALONGSIDE, ("insist",)], (Floor, "ends", NEVER), "kept waiting"),
+    (WITHDRAWN, (Floor, "ends", ANYHOW), "overtaken"),
     ([*TURNS, ("end",)], (runs, "follow", _nothing), "waits for nothing"),
     ([*LANE, ("end",)], (runs, "settlement", _deaf), "never heard"),
     (
@@ -120,7 +131,7 @@ FAULTS: list[tuple[list[Step], tuple[ModuleType, str, Any], str]] = [
 
 @pytest.mark.parametrize(("steps", "patch", "fault"), FAULTS)
 def test_the_machine_notices_what_is_taken_away(
-    monkeypatch: pytest.MonkeyPatch, steps: list[Step], patch: tuple[ModuleType, str, Any], fault: str
+    monkeypatch: pytest.MonkeyPatch, steps: list[Step], patch: tuple[ModuleType | type, str, Any], fault: str
 ) -> None:
     _played(steps)
     monkeypatch.setattr(*patch)

@@ -1,4 +1,4 @@
-"""What becomes of a delivery that reaches its lane. Source: LANE-2, LANE-3, OPS-1."""
+"""What becomes of a delivery that reaches its lane. Source: LANE-2, LANE-3, OPS-1, LOOP-9."""
 
 from dataclasses import dataclass
 from typing import Literal, assert_never
@@ -14,12 +14,29 @@ SteerBy = Literal["anyone", "sender", "asked"]
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """What the sender whom a live run answers has made of it, while somebody else's turn may wait.
+
+    ``past`` counts the messages in the run that came after the oldest turn of somebody else that waits; none where none
+    does. ``behind`` says that a message of this very sender waits already.
+    """
+
+    past: int = 0
+    behind: bool = False
+
+    @property
+    def ends(self) -> bool:
+        """Whether what the sender adds waits like everybody's, and in its order. Source: LOOP-9."""
+        return self.behind or self.past >= bounds.STEERS_PAST_OTHERS
+
+
+@dataclass(frozen=True, slots=True)
 class LaneState:
     """A lane at the instant of admission.
 
     ``waiting`` counts its turns that no run has heard yet. ``autonomous`` says that no person waits for the live run,
     ``stops`` that the delivery is a plain "stop" of somebody whose words are in it, and ``compacting`` that the run
-    only makes the history shorter, so that no words can join it. ``mine`` says that it answers this very sender.
+    only makes the history shorter, so that no words can join it. ``floor`` is there where it answers this very sender.
     """
 
     live_run: RunId | None
@@ -27,7 +44,7 @@ class LaneState:
     autonomous: bool = False
     stops: bool = False
     compacting: bool = False
-    mine: bool = False
+    floor: Floor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,7 @@ def admission(lane: LaneState, delivery: Delivery, policy: SteerBy) -> Admission
 
     A lane with waiting turns and no live run is about to start the oldest of them, so a new delivery queues behind.
     What comes while the history is made shorter waits for that, and never ends it (CTX-7, C26).
+    Where the sender alone steers, they do so until somebody else has waited for long enough (LOOP-9).
     In a conversation a person's words join a run that nobody waits for, and otherwise wait for their turn.
     """
     if lane.stops and lane.live_run is not None and not lane.compacting:
@@ -101,7 +119,7 @@ def _may_steer(lane: LaneState, delivery: Delivery, policy: SteerBy) -> bool:
         case "anyone":
             return True
         case "sender":
-            return lane.mine
+            return lane.floor is not None and not lane.floor.ends
         case "asked":
             return delivery == "steer" or lane.autonomous
         case _:  # pragma: no cover

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from clankie_captain.core.admission import (
     Admission,
+    Floor,
     LaneState,
     Queue,
     Refuse,
@@ -57,7 +58,6 @@ _BEGIN_RUN: Final = (
 )
 _QUIET: Final = select(_lane_columns.quiet_until).where(_lane_columns.id == bindparam("lane"))
 _LIVE: Final = select(_lane_columns.live_run).where(_lane_columns.id == bindparam("lane"))
-_ANSWERS: Final = select(_delivery.actor).where(_delivery.run == bindparam("run"), _delivery.state == "live")
 _MOVE_ON: Final = update(tables.lane).where(_lane_columns.id == bindparam("of_lane"))
 _ADD_RUN: Final = insert(tables.run)
 
@@ -92,7 +92,7 @@ class _Place:
     seq: int
     live: RunId | None
     waiting: int
-    mine: bool
+    floor: Floor | None
     quiet_until: datetime | None
 
 
@@ -153,14 +153,14 @@ def _by_voice(connection: Connection, arrival: Arrival, terms: Terms) -> Arrival
         return arrival
     if lane.kind == "one_shot":
         seat = one_shots.seat(connection, trigger, lane)
-        live, mine = seat.live, seat.mine
+        live, floor = seat.live, seat.floor
     else:
         found = connection.execute(_LIVE, {"lane": lane.id}).scalar()
         live = None if found is None else RunId(found)
-        mine = lane.grant is not None and _answers(connection, live) == trigger.actor.actor_id
+        floor = _floor(connection, lane, live, trigger)
     stopped = _stopped(connection, arrival, live) if is_stop(trigger.body, terms.names) else None
     compacting = gauges.is_compaction(connection, stopped or live)
-    view = LaneState(stopped or live, 0, stops=stopped is not None, compacting=compacting, mine=mine)
+    view = LaneState(stopped or live, 0, stops=stopped is not None, compacting=compacting, floor=floor)
     to_voice = moves(admission(view, trigger.delivery, steer_by(lane)))
     return replace(arrival, lane=voice_lane(trigger.room)) if to_voice else arrival
 
@@ -173,13 +173,13 @@ def _place(connection: Connection, arrival: Arrival) -> tuple[Arrival, _Place]:
         live = None if state.live_run is None else RunId(state.live_run)
         typed = lane.kind == "voice" and arrival.trigger.kind != "voice"
         quiet = _quiet_at_home(connection, lane) if lane.grant is not None or typed else state.quiet_until
-        mine = lane.grant is not None and _answers(connection, live) == arrival.trigger.actor.actor_id
-        return arrival, _Place(state.next_seq, live, _waiting(connection, lane), mine, quiet)
+        floor = _floor(connection, lane, live, arrival.trigger)
+        return arrival, _Place(state.next_seq, live, _waiting(connection, lane), floor, quiet)
     seat = one_shots.seat(connection, arrival.trigger, arrival.lane)
     state = _lane(connection, seat.lane, arrival.at)
     seq = max(state.next_seq, seat.last + 1)
     connection.execute(_MOVE_ON, {"of_lane": seat.lane.id, "next_seq": seq})
-    place = _Place(seq, seat.live, seat.waiting, seat.mine, state.quiet_until)
+    place = _Place(seq, seat.live, seat.waiting, seat.floor, state.quiet_until)
     return replace(arrival, lane=seat.lane), place
 
 
@@ -188,8 +188,8 @@ def _quiet_at_home(connection: Connection, lane: LaneKey) -> datetime | None:
     return connection.execute(_QUIET, {"lane": home}).scalar()
 
 
-def _answers(connection: Connection, run: RunId | None) -> str | None:
-    return None if run is None else connection.execute(_ANSWERS, {"run": run}).scalar()
+def _floor(connection: Connection, lane: LaneKey, live: RunId | None, trigger: Trigger) -> Floor | None:
+    return None if lane.grant is None else loops.floor(connection, lane.id, live, trigger.actor.actor_id)
 
 
 def _decide(connection: Connection, arrival: Arrival, terms: Terms, place: _Place) -> Admission:
@@ -212,7 +212,7 @@ def _decide(connection: Connection, arrival: Arrival, terms: Terms, place: _Plac
         autonomous=lane.kind == "conversation" and _autonomous(connection, place.live),
         stops=stops,
         compacting=gauges.is_compaction(connection, stopped or place.live),
-        mine=place.mine,
+        floor=place.floor,
     )
     return admission(view, trigger.delivery, steer_by(lane))
 

@@ -1,9 +1,10 @@
-"""The loops of a room: its lanes by grant. Source: LOOP-3, OPS-5."""
+"""The loops of a room: its lanes by grant. Source: LOOP-3, LOOP-9, OPS-5."""
 
 from typing import Final
 
-from sqlalchemy import Connection, and_, bindparam, select
+from sqlalchemy import Connection, and_, bindparam, func, select
 
+from clankie_captain.core.admission import Floor
 from clankie_captain.core.turns import Beside
 from clankie_captain.store import tables
 from clankie_settings.ids import LaneId, RunId
@@ -20,6 +21,27 @@ _LIVE: Final = (
     .where(*_LOOPS)
     .order_by(_run.started_at)
 )
+_ANSWERS: Final = select(_delivery.actor).where(_delivery.run == bindparam("run"), _delivery.state == "live")
+_QUEUED: Final = (_delivery.lane == bindparam("lane"), _delivery.state == "queued")
+_OTHERS: Final = select(func.min(_delivery.seq)).where(*_QUEUED, _delivery.actor != bindparam("actor"))
+# By lane, state and place: what came before somebody began to wait is not read, however much it is.
+_PAST: Final = select(func.count()).where(
+    _delivery.lane == bindparam("lane"),
+    _delivery.seq > _OTHERS.scalar_subquery(),
+    _delivery.run == bindparam("run"),
+    _delivery.state.in_(("steer", "heard")),
+)
+# What the captain has to tell this sender waits too, and is no word of theirs.
+_OWN: Final = select(_delivery.seq).where(*_QUEUED, _delivery.actor == bindparam("actor"), _delivery.awaited)
+_FLOOR: Final = select(_PAST.scalar_subquery().label("past"), _OWN.exists().label("behind"))
+
+
+def floor(connection: Connection, lane: LaneId, run: RunId | None, actor: str) -> Floor | None:
+    """What a sender has made of a loop's live run, where it answers them. Source: LOOP-2, LOOP-9."""
+    if run is None or connection.execute(_ANSWERS, {"run": run}).scalar() != actor:
+        return None
+    row = connection.execute(_FLOOR, {"lane": lane, "run": run, "actor": actor}).one()
+    return Floor(row.past, bool(row.behind))
 
 
 def lanes(connection: Connection, home: LaneId) -> tuple[LaneId, ...]:

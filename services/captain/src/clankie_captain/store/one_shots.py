@@ -1,4 +1,4 @@
-"""One-shots of a room: one at a time, each its own lane, the others waiting in order. Source: GRANT-2, LANE-12."""
+"""One-shots of a room, each its own lane: one at a time, the others wait in order. Source: GRANT-2, LANE-12, LOOP-9."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
 
+from clankie_captain.core.admission import Floor
 from clankie_captain.core.lane import LaneKey, one_shots, one_shots_beside
 from clankie_captain.core.turns import Beside
 from clankie_captain.store import tables
@@ -16,7 +17,7 @@ from clankie_settings.wire.trigger import Room, Trigger
 _lane, _delivery = tables.lane.c, tables.delivery.c
 
 _OPEN: Final = (
-    select(_delivery.lane, _delivery.actor, _delivery.run, _delivery.state, _delivery.seq)
+    select(_delivery.lane, _delivery.actor, _delivery.run, _delivery.state, _delivery.seq, _delivery.awaited)
     .where(
         _delivery.state.in_(("queued", "steer", "heard", "live")),
         _delivery.lane >= bindparam("first"),
@@ -44,13 +45,13 @@ _WAITING: Final = (
 class Seat:
     """Where a system actor's message sits among the one-shots of its room.
 
-    ``live`` is the run that is live there, ``mine`` says that it answers this very actor. ``waiting`` counts the turns
-    that no run has heard; ``last`` is the highest place of all that are open.
+    ``live`` is the run that is live there, and ``floor`` is there where it answers this very actor. ``waiting`` counts
+    the turns that no run has heard; ``last`` is the highest place of all that are open.
     """
 
     lane: LaneKey
     live: RunId | None
-    mine: bool
+    floor: Floor | None
     waiting: int
     last: int
 
@@ -66,7 +67,7 @@ def seat(connection: Connection, trigger: Trigger, fresh: LaneKey) -> Seat:
     return Seat(
         lane=fresh if own is None else LaneKey(LaneId(own), fresh.kind, fresh.authority),
         live=None if live is None else RunId(live.run),
-        mine=live is not None and live.lane == own,
+        floor=_floor(found, live, trigger.actor.actor_id) if live is not None and live.lane == own else None,
         waiting=sum(row.state in ("queued", "steer") for row in found),
         last=max((row.seq for row in found), default=0),
     )
@@ -76,6 +77,16 @@ def _own(found: Sequence[AnyRow], actor: str) -> str | None:
     mine = [row for row in found if row.actor == actor]
     live = next((row.lane for row in mine if row.state == "live"), None)
     return live or next((row.lane for row in reversed(mine) if row.state == "queued"), None)
+
+
+def _floor(found: Sequence[AnyRow], live: AnyRow, actor: str) -> Floor:
+    queued = [row for row in found if row.state == "queued"]
+    others = next((row.seq for row in queued if row.actor != actor), None)
+    past = [row for row in found if row.run == live.run and row.state in ("steer", "heard")]
+    return Floor(
+        past=0 if others is None else sum(row.seq > others for row in past),
+        behind=any(row.lane == live.lane and row.actor == actor and row.awaited for row in queued),
+    )
 
 
 def live(connection: Connection, room: Room) -> tuple[Beside, ...]:
