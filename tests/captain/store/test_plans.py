@@ -68,6 +68,7 @@ async def whole_way(shelf: Shelf) -> None:
     await shelf.actions.acknowledge(DISCORD, ActionId("act_1"), ActionReceipt(ok=True, message_id="500"))
     await shelf.accept("402")
     await shelf.accept("400")
+    await shelf.hears_all(run)
     await shelf.ended(run, Missing())
     await shelf.deliveries.find(DISCORD, DeliveryId("400"))
     await shelf.deliveries.receive(DISCORD, DeliveryId("400"), Receipt(part=1, of=1, message_id="501", posted_at=NOON))
@@ -134,7 +135,9 @@ async def test_no_statement_of_a_loop_or_a_one_shot_scans_a_table_that_grows(
 ) -> None:
     run = await shelf.started("400", loop(ROOM, "0123456789abcdef"))
     alone = await shelf.started("410", ONE_SHOT)
-    for delivery, actor, lane in (("401", BOB, run.lane), ("402", BOB, run.lane), ("411", BOB, ANOTHER)):
+    for delivery, actor, lane in (
+        ("401", BOB, run.lane), ("402", BOB, run.lane), ("411", BOB, ANOTHER), ("403", ANN, run.lane),
+    ):  # fmt: skip
         await shelf.accept(delivery, lane, actor=actor)
     for each in (run, alone):
         await shelf.hears_all(each)
@@ -147,6 +150,31 @@ async def test_no_statement_of_a_loop_or_a_one_shot_scans_a_table_that_grows(
         if any(detail.startswith(f"SCAN {table}") for table in GROWING)
     ]
     assert scans == []
+
+
+@pytest.mark.requirement("LOOP-9")
+async def test_what_joined_a_run_before_somebody_began_to_wait_is_not_read(
+    shelf: Shelf, statements: Statements
+) -> None:
+    run = await shelf.started("400", loop(ROOM, "0123456789abcdef"))
+    for delivery, actor in (("401", BOB), ("402", ANN)):
+        await shelf.accept(delivery, run.lane, actor=actor)
+    (counted,) = [each for each in statements.items() if "AS past" in each[0]]
+    searches = [each for each in await plan(shelf, *counted) if each.startswith("SEARCH delivery")]
+    assert len([each for each in searches if "(lane=? AND state=? AND seq>?)" in each]) == 1
+    assert all("lane=?" in each and "state=?" in each for each in searches)
+
+
+@pytest.mark.requirement("LANE-2")
+async def test_no_statement_of_a_turn_reads_what_its_lane_has_settled(shelf: Shelf, statements: Statements) -> None:
+    await whole_way(shelf)
+    walks = [
+        f"{detail}: {statement}"
+        for statement, parameters in dict(statements).items()
+        for detail in await plan(shelf, statement, parameters)
+        if detail.startswith("SEARCH delivery") and detail.endswith(("(lane=?)", "(presence=?)"))
+    ]
+    assert walks == []
 
 
 @pytest.mark.requirement("ING-10")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select, tuple_
+from sqlalchemy import Connection, bindparam, select
 
 from clankie_captain.core.run import Broken
 from clankie_captain.core.turns import Heard
@@ -15,8 +15,9 @@ from clankie_captain.store import tables
 from clankie_settings.wire.result import Replied
 
 _one = tables.delivery.c
-_WORDS: Final = select(_one.presence, _one.id, _one.trigger, _one.content_hash).where(
-    tuple_(_one.presence, _one.id).in_(bindparam("wanted", expanding=True))
+# One by one: SQLite looks no list of pairs up in an index, and would read every delivery there ever was.
+_WORDS: Final = select(_one.trigger, _one.content_hash).where(
+    _one.presence == bindparam("presence"), _one.id == bindparam("id")
 )
 
 
@@ -25,11 +26,9 @@ def log_heard(connection: Connection, heard: Sequence[Heard]) -> list[tuple[Hear
 
     One whose words were erased since they were taken is left out: it is heard once what is left of them is.
     """
-    if not heard:
-        return []
-    wanted = [(each.presence, each.delivery) for each in heard]
-    found = {(row.presence, row.id): row for row in connection.execute(_WORDS, {"wanted": wanted})}
-    rows = [(each, found[each.presence, each.delivery]) for each in heard]
+    rows = [
+        (each, connection.execute(_WORDS, {"presence": each.presence, "id": each.delivery}).one()) for each in heard
+    ]
     return [(each, row.trigger) for each, row in rows if row.content_hash == each.content]
 
 

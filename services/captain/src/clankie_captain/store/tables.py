@@ -83,7 +83,7 @@ delivery = Table(
     Column("parts_posted", Integer, nullable=False),
     PrimaryKeyConstraint("presence", "id"),
     UniqueConstraint("lane", "seq"),
-    Index("delivery_open", "lane", "state"),
+    Index("delivery_open", "lane", "state", "seq"),
     Index("delivery_waiting", "state", "lane"),
     Index("delivery_message", "lane", "message_id"),
     Index("delivery_owed", "presence", "owed", "state"),

@@ -59,7 +59,7 @@ def _lanes() -> None:
         sa.PrimaryKeyConstraint("presence", "id"),
         sa.UniqueConstraint("lane", "seq"),
     )
-    op.create_index("delivery_open", "delivery", ["lane", "state"])
+    op.create_index("delivery_open", "delivery", ["lane", "state", "seq"])
     op.create_index("delivery_waiting", "delivery", ["state", "lane"])
     op.create_index("delivery_message", "delivery", ["lane", "message_id"])
     op.create_index("delivery_owed", "delivery", ["presence", "owed", "state"])
