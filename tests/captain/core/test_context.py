@@ -145,6 +145,7 @@ def picture(name: str) -> Attachment:
 def test_what_he_cannot_see_is_counted_and_never_named(
     pictures: int, omitted: AttachmentsOmitted, said: str | None
 ) -> None:
+    """C50."""
     attachments = tuple(picture(f"p{n}") for n in range(pictures))
     message = trigger(attachments=attachments, attachments_omitted=omitted)
     prompt = words(message, Framing(KEY, pictures=all_unseen(message, "broken")))
@@ -209,6 +210,7 @@ def test_a_picture_in_the_backlog_is_an_empty_block() -> None:
 @pytest.mark.requirement("CTX-4")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_stays_on_the_line_of_its_header(name: str) -> None:
+    """C20, of the names of those who speak."""
     prompt = words(trigger(actor=Actor(actor_id="11", display_name=name[:100])), PLAIN)
     (header,) = headers(prompt)
     assert header.endswith(" id=400")
@@ -246,6 +248,7 @@ def test_a_delimiter_that_somebody_wrote_is_refused(said: Any) -> None:
 def test_there_is_one_header_and_one_closing_for_each_real_message(
     name: str, body: str, others: list[tuple[str, str, bool]]
 ) -> None:
+    """C20, of the names of those who speak."""
     context = tuple(
         earlier(f"{n}", said, author_name=author, is_self=own) for n, (author, said, own) in enumerate(others)
     )

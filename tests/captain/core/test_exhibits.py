@@ -42,6 +42,7 @@ def test_of_words_alone_nothing_is_said_and_nothing_shown() -> None:
 
 
 def test_pictures_come_behind_their_captions_and_one_warning() -> None:
+    """C50: of a file nothing is said, its name least of all."""
     pictures = Pictures((shown("a"), shown("b", "c", "d"), shown("e", still=True)))
     assert exhibits.exhibits(PLAIN, pictures, NOTHING) == (
         f"{POSTED}\nPicture 1, of the message 400:",

@@ -189,6 +189,7 @@ def test_typing_never_lights_for_a_silence(text: str) -> None:
     ],
 )
 def test_typing_lights_at_the_first_delta_that_deviates_and_only_once(deltas: list[str], lit: int | None) -> None:
+    """C58."""
     assert opened_at([*deltas, "more words", "and more"][: len(deltas)]) == [n == lit for n in range(len(deltas))]
 
 
