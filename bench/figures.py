@@ -18,7 +18,8 @@ class Spread:
 class Row:
     """One line of the table; without a ``target`` there is nothing to judge.
 
-    ``value`` is what the target is about; the bound is an upper one unless ``at_least`` says otherwise.
+    ``value`` is what the target is about; the bound is an upper one unless ``at_least`` says otherwise. Where something
+    happened that must not, the row is ``missed`` whatever the value is.
     """
 
     name: str
@@ -27,10 +28,13 @@ class Row:
     target: float | None = None
     unit: str = ""
     at_least: bool = False
+    missed: bool = False
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``over`` (or ``under``), or a dash."""
+        """``ok``, ``over`` (or ``under``), ``missed``, or a dash."""
+        if self.missed:
+            return "missed"
         if self.target is None:
             return "-"
         if self.at_least:

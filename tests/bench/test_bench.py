@@ -58,6 +58,7 @@ def test_a_spread_is_the_middle_with_both_ends() -> None:
         (Row("a", 1.7, "1.7 x", 1.6, " x"), "<= 1.6 x", "over"),
         (Row("a", 9_999, "9,999", 10_000, at_least=True), ">= 10,000", "under"),
         (Row("a", 10_000, "10,000", 10_000, at_least=True), ">= 10,000", "ok"),
+        (Row("a", 1.5, "1.5 x", 1.6, " x", missed=True), "<= 1.6 x", "missed"),
         (Row("a", 1.5, "1.5 ms"), "-", "-"),
     ],
 )
