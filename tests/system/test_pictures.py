@@ -11,7 +11,7 @@ from PIL import Image
 from clankie_captain.media.film_program import film_program
 from clankie_stage.provider.records import Record
 from clankie_stage.provider.steps import gated, text
-from tests.captain.media.drawing import noise, saved
+from tests.captain.media.drawing import saved
 from tests.captain.media.filming import Studio
 from tests.system.house import PATIENT, House, whole_house
 from tests.system.pictures import posted, seen
@@ -78,21 +78,6 @@ async def test_of_five_pictures_four_are_seen_and_one_is_counted(scene: Scene) -
         "carries 4 pictures, shown below it, and 1 attachment that you cannot see (more than are shown at once)"
         in prompt(record)
     )
-
-
-@pytest.mark.requirement("IMG-3", "IMG-4")
-async def test_what_is_no_picture_is_counted_by_its_cause_and_the_turn_answers(scene: Scene) -> None:
-    """C03, C13, C29, C32, C55."""
-    record = await shown(
-        scene,
-        posted(b"<!doctype html><html>log in</html>", "page.png", content_type="image/png"),
-        posted(saved(noise(90, 90))[:9_000], "cut.png"),
-        posted(saved(Image.new("RGB", (8, 8)), "JPEG"), "lie.webp", content_type="image/webp"),
-        posted(saved(noise(400, 400)), "noise.png"),
-    )
-    assert [size for size in seen(record) if size == (8, 8)] == [(8, 8)]
-    assert len(seen(record)) == 2
-    assert "2 attachments that you cannot see (1 of a kind that is not shown, 1 damaged)" in prompt(record)
 
 
 @pytest.mark.requirement("IMG-2", "IMG-4")

@@ -20,7 +20,7 @@ RED, LIME, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 
 
 def parts(data: bytes, most: int = 4) -> list[Shot]:
-    """What a worker makes of a picture; here without the process, which ``test_matrix`` and others have."""
+    """What a worker makes of a picture; here without the process, which ``test_decoding_bounds`` and others have."""
     found = worker.decoded(Errand(str(sniff(data)), min(most, bounds.PICTURE_FRAMES), len(data), 5.0), data)
     assert isinstance(found, list), found
     for shot in found:
@@ -360,6 +360,12 @@ def answered(form: str, data: bytes) -> None:
 @settings(max_examples=150, deadline=None)
 def test_whatever_became_of_a_picture_it_is_decoded_or_counted(picture: tuple[str, bytes]) -> None:
     answered(*picture)
+
+
+@pytest.mark.requirement("IMG-3")
+async def test_more_bytes_than_are_fetched_are_handed_to_nobody() -> None:
+    decoder = WorkerDecoder(None, command=("/nowhere/worker",))
+    assert await decoder.decode(saved(quarters()) + bytes(bounds.ATTACHMENT_BYTES), 4) == Undecodable("too_large")
 
 
 @pytest.mark.requirement("IMG-3")
