@@ -23,6 +23,7 @@ from evals.processes import LOOK_EVERY, START_WITHIN, HouseError, Process, free_
 
 Json = dict[str, Any]
 
+CAPTAIN: Final = ("-m", "clankie_captain")
 ONE_SHOTS: Final = str(Path(__file__).with_name("one_shot_captain.py"))
 
 
@@ -86,7 +87,7 @@ class House:
 
     async def start_captain(self) -> None:
         """Start the captain of this mode, and wait until it takes deliveries."""
-        own = ("-P", ONE_SHOTS) if self._mode == "one_shot" else ("-m", "clankie_captain")
+        own = ("-P", ONE_SHOTS) if self._mode == "one_shot" else CAPTAIN
         await self._start("captain", own)
         await self.until(self._is_ready, "the captain is ready", START_WITHIN)
 
