@@ -55,7 +55,8 @@ class Performance:
         fault = None
         if self._house.provider is not None:
             await self._house.provider.reset()
-            await self._house.provider.script(*answers(self._case.script))
+            if script := answers(self._case.script):
+                await self._house.provider.script(*script)
         try:
             for step in self._case.play:
                 await self._do(step)

@@ -14,7 +14,7 @@ import pytest
 
 from clankie_settings.clock import SystemClock
 from evals.campaign import SCRIPTED, Campaign, Plan
-from evals.cases import Loaded, load_all
+from evals.cases import Case, Loaded, load_all
 from evals.observed import MODES, Mode
 from evals.results import Result, add, read
 from tests.system.house import PATIENT, plain_environment
@@ -23,6 +23,18 @@ pytestmark = [pytest.mark.system, pytest.mark.timeout(600)]
 
 PATIENCE_S = 540.0
 PATIENCE = timedelta(minutes=2)
+UNSCRIPTED = Loaded(
+    name="unscripted",
+    hash="0",
+    case=Case.model_validate(
+        {
+            "title": "t",
+            "asks": "Is everything named that was heard, where no rule says more?",
+            "play": [{"say": "Clankie, the kettle", "by": "Ann", "label": "asked"}],
+            "expect": {"replies": {"least": 1, "most": 1}, "contains": ["kettle"]},
+        }
+    ),
+)
 ASKED = ("--scripted", "--repetitions", "1", "--case", "burst")
 
 
@@ -62,7 +74,7 @@ def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_killed_eval_goes_on_and_of_all_cases_only_a_burst_that_is_answered_thrice_fails(
     tmp_path: Path,
 ) -> None:
-    out, cases = tmp_path / "results", load_all()
+    out, cases = tmp_path / "results", (*load_all(), UNSCRIPTED)
     async with asyncio.timeout(PATIENCE_S):
         await killed_after_the_first(await started(tmp_path, out))
         (burst,) = read(out).values()
