@@ -158,14 +158,15 @@ class Place(RuleBasedStateMachine):
         self._do(self._say(actor, delivery, words))
 
     def insist(self, pick: int = 0) -> None:
-        """The sender whom a run answers adds more than may pass whoever waits."""
-        owner = self._known.heard_by(self._pick(pick).order.run)[0]
+        """Somebody else writes, and the sender whom a run answers adds more than may pass whoever waits."""
+        sender = self._known.said.get(self._known.heard_by(self._pick(pick).order.run)[0], "nobody")
 
         async def work() -> None:
+            await self._say(BOB if sender == ANN else ANN, "auto", "words")
             for _ in range(bounds.STEERS_PAST_OTHERS + 1):
-                await self._say(self._known.said[owner], "auto", "more")
+                await self._say(sender, "auto", "more")
 
-        if self._known.said.get(owner) in SPEAKERS:
+        if sender in SPEAKERS:
             self._do(work())
 
     def stop(self, actor: str) -> None:

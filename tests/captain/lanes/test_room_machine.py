@@ -67,7 +67,8 @@ REPORT: list[Step] = [("begin", False, EVEN), ("write", ANN), ("fork",), ("end",
 ALONE: list[Step] = [("begin", False, Powers()), ("write", ANN), ("call_tools",)]
 TOGETHER: list[Step] = [("begin", False, MORE), ("write", ANN), ("write", BOB), ("reach_a_boundary",)]
 ALONGSIDE: list[Step] = [("begin", False, Powers(Trust(frozenset({BOB, OWNER})))), ("write", BOB), ("write", OWNER)]
-WITHDRAWN: list[Step] = [*TURNS, ("insist",), ("change", 3, "withdraw"), ("write", ANN), ("reach_a_boundary",)]
+INSISTS: list[Step] = [("begin", True, EVEN), ("write", ANN), ("insist",)]
+WITHDRAWN: list[Step] = [*INSISTS, ("change", 3, "withdraw"), ("write", ANN), ("reach_a_boundary",)]
 NEVER, ANYHOW = False, property(lambda floor: floor.past >= bounds.STEERS_PAST_OTHERS)
 """When a sender's floor ends, where nothing ends it, or only what has passed others."""
 
@@ -109,7 +110,7 @@ FAULTS: list[tuple[list[Step], tuple[ModuleType | type, str, Any], str]] = [
     ([*TURNS, ("reach_a_boundary",)], (arrivals, "steer_by", _anyone), "another speaker"),
     ([*TURNS, ("change_powers", Powers()), ("end",)], (authority, "withdrawn", _nothing), "begun without its grant"),
     ([*TURNS, ("write", OWNER), ("end",)], (runs, "_QUEUED", BACKWARDS), "passed over"),
-    ([*TURNS, ("insist",)], (Floor, "ends", NEVER), "kept waiting"),
+    (INSISTS, (Floor, "ends", NEVER), "kept waiting"),
     ([*ALONGSIDE, ("insist",)], (Floor, "ends", NEVER), "kept waiting"),
     (WITHDRAWN, (Floor, "ends", ANYHOW), "overtaken"),
     ([*TURNS, ("end",)], (runs, "follow", _nothing), "waits for nothing"),
