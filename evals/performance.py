@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 ENDS: Final = frozenset({"replied", "absorbed", "silent", "failed"})
 READ: Final = ENDS | {"buffered", "dropped"}
-WRITTEN_WITHIN: Final = timedelta(seconds=15)
-"""How long the records of what has ended may take."""
+WRITTEN_WITHIN: Final = timedelta(minutes=1)
+"""How long the records of what has ended may take on a loaded machine."""
 
 TALK: Final = (
     "the bus was late again", "mine came on time", "it rained all morning", "we saw two herons",

@@ -66,7 +66,6 @@ async def played(cases: Sequence[Loaded], mode: Mode, out: Path) -> list[Result]
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """No case that is played here fails because a busy machine is slow."""
     monkeypatch.setattr("evals.houses.CAPTAIN", ("-P", *PATIENT))
-    monkeypatch.setattr("evals.performance.WRITTEN_WITHIN", PATIENCE)
 
 
 @pytest.mark.usefixtures("time_enough")
