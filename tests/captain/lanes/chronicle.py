@@ -198,7 +198,8 @@ class Chronicle:
     def _lets_others_in(self, owner: Seen) -> None:
         beside, sender = [row for row in self.rows.values() if row.queue == owner.queue], self._speaker(owner.id)
         others = [row.seq for row in beside if row.state == "queued" and self._speaker(row.id) != sender]
-        joined = [row.seq for row in beside if row.run == owner.run and row.id in self.steered]
+        # What was withdrawn before it was heard makes no run longer.
+        joined = [row.seq for row in beside if row.run == owner.run and row.result is None and row.id in self.steered]
         past = [seq for seq in joined if others and seq > min(others)]
         assert len(past) <= bounds.STEERS_PAST_OTHERS, "somebody is kept waiting"
 
