@@ -57,8 +57,9 @@ class Granted(WrapperToolset[Stretch]):
     ) -> Any:
         """Call a tool, or say why it is not called or was ended."""
         line = ctx.deps.line
+        whole = asyncio.timeout(line.hands.within.total_seconds())
         try:
-            async with asyncio.timeout(line.hands.within.total_seconds()) as whole:
+            async with whole:
                 reason = await line.refusal(name)
                 if reason is not None:
                     return REFUSED.format(reason=reason)
