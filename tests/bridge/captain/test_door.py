@@ -7,7 +7,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from clankie_bridge.captain.actions import CaptainActions
+from clankie_bridge.captain.actions import ALIVE, CaptainActions
 from clankie_bridge.captain.connection import Connection
 from clankie_bridge.captain.patience import Patience
 from clankie_bridge.captain.turns import CaptainTurns
@@ -119,7 +119,7 @@ async def test_an_action_that_this_side_cannot_read_keeps_its_number() -> None:
     heard = [each async for each in actions.follow(6)]
     assert heard[0].action == Typing(delivery_id="1")
     assert heard[1] == Signal(7, TextUpdate(action_id="a", delivery_id="1", text="soon"))
-    assert heard[2:] == [Signal(8, None), Signal(9, None)]
+    assert heard[2:] == [Signal(8, None), Signal(9, None), ALIVE]
     assert captain.asked[0].headers["Last-Event-ID"] == "6"
     assert [line["event"] for line in log.lines] == ["action_unknown", "action_unreadable"]
 

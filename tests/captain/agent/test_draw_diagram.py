@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from clankie_captain.agent.loop import PydanticLoop
+from clankie_captain.core.quoting import fenced
+from clankie_captain.core.reply import Said, read_reply
 from clankie_captain.core.run import Answered, Broken
 from tests.captain.agent.lane import Lane, Line
 from tests.captain.agent.provider import Protocol, Provider, Say
@@ -118,3 +120,19 @@ async def test_a_run_that_breaks_carries_no_file(
 ) -> None:
     provider.plays(Say(calls=[call("x")]), Say(finish="content_filter"))
     assert isinstance(await lane.run(loop, "draw it", line=line), Broken)
+
+
+@pytest.mark.requirement("ROOM-7", "LANE-14")
+async def test_a_drawing_that_goes_out_beside_nothing_but_an_echo_is_on_record_by_its_name(
+    provider: Provider, loop: PydanticLoop, lane: Lane, line: Line
+) -> None:
+    """C27: without a word of it the next turn would answer the same message again."""
+    card = fenced("heard", {"from": "Ann"}, "draw it", lambda: "0123456789ab")
+    provider.plays(Say(calls=[call()]), Say([card]), Say(["It was a drawing."]))
+    finish = await lane.run(loop, "draw it", line=line)
+    (made,) = line.making.made
+    assert isinstance(finish, Answered)
+    assert read_reply(finish.text, TOOLS, finish.artifacts) == Said(made.filename, (made,))
+    await lane.run(loop, "what was that?", line=line)
+    last = [message for message in provider.messages() if message["role"] == "assistant"][-1]
+    assert last["content"] == made.filename

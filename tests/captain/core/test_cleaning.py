@@ -62,8 +62,9 @@ ENVELOPES = [
     "How you answer\n" + CONTRACT.partition("How you answer\n")[2],
     "\n".join(line for line in CONTRACT.split("\n") if len(line) >= 40),
 ]
+FILLED = {"where": "in a direct message", "what": "1 more attachment", "more": "2 pictures"}
 SENTENCES = [
-    re.sub(r"\{\w+\}", "400", value.replace("{pictures}", context.PICTURES_READY))
+    re.sub(r"\{(\w+)\}", lambda found: FILLED.get(found[1], "400"), value.replace("{pictures}", context.PICTURES_READY))
     for module in (context, pictures_said)
     for name, value in vars(module).items()
     if name.isupper() and isinstance(value, str) and name not in ("MARKER", "PICTURES_READY")
@@ -84,6 +85,21 @@ def test_every_sentence_of_the_frame_is_known(sentence: str) -> None:
     """C27: whoever says a new one in the prompt makes it known here as well."""
     assert read_reply(sentence) == Missing()
     assert read_reply(f"So.\n{sentence}\nIt is four.") == Said("So.\nIt is four.")
+
+
+@pytest.mark.requirement("ROOM-7")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "You were addressed by name, so here is my reply:",
+        "You were addressed as an equal by him:",
+        "The next message carries my love, shown below it.",
+        "The picture in the message Bob sent you was shown to you before.",
+        "<<<notes-2024\n- milk\n- eggs\nThat's the list.",
+    ],
+)
+def test_words_of_his_own_that_resemble_the_frame_stay(words: str) -> None:
+    assert read_reply(words) == Said(words)
 
 
 @pytest.mark.requirement("ROOM-7")

@@ -1,6 +1,7 @@
 """A room that thinks in one loop: speakers take turns, each in the loop of their grant."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from clankie_captain.core.commands import BUSY, QUIET, RENEWED, STOPPED
 from clankie_captain.core.grants import Powers, grant
 from clankie_captain.core.lane import Trust
 from clankie_captain.core.placement import Loops
+from clankie_captain.lanes.voices import Voices
+from clankie_captain.store.rooms import RoomLeaseStore
 from clankie_settings import bounds
-from clankie_settings.ids import DeliveryId
+from clankie_settings.ids import DeliveryId, PresenceId
 from clankie_settings.wire.command import Command, CommandName
 from clankie_settings.wire.failure import FailureCode
 from clankie_settings.wire.result import Absorbed, Failed, Replied, Silent
@@ -121,6 +124,19 @@ async def test_whoever_waits_is_let_in_however_long_the_sender_goes_on_adding(pa
         again = await captain.thought()
         assert ids(again) == [["late0", "late1"]]
         assert (await captain.say("m3", "three", actor=ANN)).state == "steer"
+
+
+@pytest.mark.requirement("LOOP-9", "VOX-2")
+async def test_what_has_to_wait_for_its_turn_does_not_go_past_it_by_a_voice(path: Path) -> None:
+    async with house(path, powers=EVEN, loops=ALL) as captain:
+        first = await captain.say("m1", "one", actor=ANN)
+        await captain.thought()
+        await captain.say("m2", "two", actor=BOB)
+        voices = Voices(RoomLeaseStore(captain.database), captain.signals, captain.clock)
+        await voices.ask(PresenceId("ear"), "1:2", timedelta(seconds=15))
+        more = [await captain.say(f"m{at}", "more", actor=ANN) for at in range(3, bounds.STEERS_PAST_OTHERS + 5)]
+        assert [each.state for each in more] == ["steer"] * bounds.STEERS_PAST_OTHERS + ["queued"] * 2
+        assert {each.lane for each in more} == {first.lane}
 
 
 @pytest.mark.requirement("LOOP-9", "ING-7")

@@ -16,7 +16,7 @@ from clankie_settings.ids import PresenceId
 from clankie_settings.wire.action import UnknownActionError, read_action
 
 ALIVE: Final = Signal(sequence=None, action=None)
-"""Nothing to do: the stream is open, or still is."""
+"""Nothing to do: the stream is still there."""
 
 _SILENCE_S: Final = 3 * bounds.SSE_COMMENT_EVERY.total_seconds()
 
@@ -33,7 +33,7 @@ class CaptainActions:
         """The actions after the one with this number, or all that are unacknowledged, until the connection ends.
 
         An action that this side cannot read is given as one without content, so that its number is not lost; that the
-        stream is open and alive is told by one without a number too.
+        stream is alive is told by one without a number too.
 
         Raises:
             CaptainError: See ``errors.py``.
@@ -49,7 +49,6 @@ class CaptainActions:
                     check(source.response)
                 check_version(source.response.headers)
                 self._connection.reachable = True
-                yield ALIVE
                 async for event in source.aiter_sse():
                     # A comment that keeps the stream alive ends as an empty event that repeats the last id.
                     yield self._signal(event.event, event.data, event.id) if event.data else ALIVE

@@ -34,19 +34,17 @@ class Patience:
         self._said: str | None = None
         self._trouble_said: timedelta | None = None
 
-    async def until_done(self, attempt: Callable[[], Awaitable[Done]], within: timedelta | None = None) -> Done:
-        """What the first successful attempt gave; after ``within``, where it is given, none is made any more.
+    async def until_done(self, attempt: Callable[[], Awaitable[Done]]) -> Done:
+        """What the first successful attempt gave.
 
         Raises:
-            CaptainError: A leaf that no repetition changes, or what the last attempt met.
+            CaptainError: A leaf that no repetition changes.
         """
-        number, begun = 0, self._clock.elapsed()
+        number = 0
         while True:
             try:
                 done = await attempt()
             except (CaptainAway, CaptainRefuses) as error:
-                if within is not None and self._clock.elapsed() - begun >= within:
-                    raise
                 await self.pause(error, number)
                 number += 1
             else:

@@ -1,5 +1,6 @@
 """Words stand in a room in the order in which they settled, whichever are heard of first. Source: OUT-2."""
 
+import asyncio
 from datetime import timedelta
 from typing import Final
 
@@ -48,7 +49,8 @@ class Order:
     async def _settled(self) -> set[str]:
         """Whose results the captain has; nobody's where it stays away: what is in hand must not wait for ever."""
         try:
-            owed = await self._patience.until_done(self._captain.owed, AWAY_FOR)
-        except CaptainError:
+            async with asyncio.timeout(AWAY_FOR.total_seconds()):
+                owed = await self._patience.until_done(self._captain.owed)
+        except (CaptainError, TimeoutError):
             return set()
         return {each.delivery_id for each in owed if each.result is not None}

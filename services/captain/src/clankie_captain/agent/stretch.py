@@ -24,6 +24,7 @@ from clankie_captain.agent.tether import Tether
 from clankie_captain.agent.transcript import Transcript
 from clankie_captain.agent.validity import answered_call, clean_request, clean_response, with_distinct_calls
 from clankie_captain.core.cleaning import cleaned
+from clankie_captain.core.reply import names
 from clankie_captain.core.run import Usage
 
 
@@ -82,7 +83,12 @@ class Stretch:
         check(response)
         self.silent = False
         clean = clean_response(response)
-        if clean is not None and (clean := without_echoes(clean, self._tools)) is not None:
+        if clean is not None:
+            clean = without_echoes(clean, self._tools)
+        if clean is None and (files := self.transcript.made):
+            # They go out by their names, and so his side of the talk holds that they did.
+            clean = ModelResponse([TextPart(names(files))], usage=spent, model_name=response.model_name)
+        if clean is not None:
             clean = with_distinct_calls(clean, self.transcript.call_ids)
             await self._record(clean)
             # What runs is what was recorded: the arguments of its calls hold no broken characters either.

@@ -19,10 +19,18 @@ from clankie_captain.core.toolsyntax import without_written_calls
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
 _STRAY: Final = re.compile(r"[0-9a-f]{12}>>>")
 
+_ANYTHING: Final = r"[^.\n]{1,400}?"
+_FILLED: Final = {
+    "where": "|".join(map(re.escape, context.PLACES)),
+    "message_id": r"[^\s.]{1,100}",
+    **dict.fromkeys(("number", "frames"), r"\d+"),
+    **dict.fromkeys(("what", "more"), r"\d+ [a-z ]{1,40}"),
+}
+
 
 def _pattern(template: str) -> str:
     # None of what stands there holds a full stop, so that one sentence cannot pass for several.
-    return re.sub(r"\\\{\w+\\\}", r"[^.\\n]{1,400}?", re.escape(template))
+    return re.sub(r"\\\{(\w+)\\\}", lambda found: f"(?:{_FILLED.get(found[1], _ANYTHING)})", re.escape(template))
 
 
 _TEMPLATES: Final = (

@@ -12,8 +12,8 @@ _SELECTORS: Final = (range(0xFE00, 0xFE0E), range(0xE0100, 0xE01F0))
 Kind = Literal["heard", "talk", "task", "report", "notes", "record", "output", "file", "page", "found", "answer"]
 """What a block holds; there are no others, so whoever looks for blocks knows them all."""
 
-OPENING: Final = re.compile(rf"<<<(?:{'|'.join(get_args(Kind))})-(?P<key>\S+)(?: \w+=.*)?")
-"""A line that opens a block."""
+OPENING: Final = re.compile(rf"<<<(?:{'|'.join(get_args(Kind))})-(?P<key>\S+) \w+=.*")
+"""A line that opens a block with labels; all have some but `record`, which no lane is shown."""
 
 CLOSING: Final = re.compile(r"\S+>>>")
 """A line that may close one; its own is its key and ``>>>``."""

@@ -58,7 +58,12 @@ def read_reply(text: str | None, tools: Collection[str] = (), artifacts: tuple[A
 
 
 def _shown(artifacts: tuple[Artifact, ...]) -> Said | Missing:
-    return Said(", ".join(each.filename for each in artifacts), artifacts) if artifacts else Missing()
+    return Said(names(artifacts), artifacts) if artifacts else Missing()
+
+
+def names(artifacts: tuple[Artifact, ...]) -> str:
+    """What is said where files go out without a word."""
+    return ", ".join(each.filename for each in artifacts)
 
 
 def visible(text: str) -> bool:

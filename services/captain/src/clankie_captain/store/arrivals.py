@@ -160,7 +160,9 @@ def _by_voice(connection: Connection, arrival: Arrival, terms: Terms) -> Arrival
         floor = _floor(connection, lane, live, trigger)
     stopped = _stopped(connection, arrival, live) if is_stop(trigger.body, terms.names) else None
     compacting = gauges.is_compaction(connection, stopped or live)
-    view = LaneState(stopped or live, 0, stops=stopped is not None, compacting=compacting, floor=floor)
+    # However much the sender has added: what then waits, waits for the text lane, and not for a lane beside it.
+    own = None if floor is None else Floor()
+    view = LaneState(stopped or live, 0, stops=stopped is not None, compacting=compacting, floor=own)
     to_voice = moves(admission(view, trigger.delivery, steer_by(lane)))
     return replace(arrival, lane=voice_lane(trigger.room)) if to_voice else arrival
 
